@@ -1,0 +1,2 @@
+/** Executed notebooks as self-contained web pages. */
+export { exportHtml } from "./page.js";

@@ -1,0 +1,27 @@
+/**
+ * Raw BSON: values and documents as slices of bytes, their order, their
+ * sortable keys and MongoDB's hash.
+ */
+export * from "./value.js";
+export { BsonError } from "./error.js";
+export {
+  EMPTY_DOCUMENT,
+  documentLength,
+  elements,
+  fields,
+  firstField,
+  forEachField,
+  getField,
+  isEmptyDocument,
+  prependField,
+  topLevelNames,
+} from "./raw.js";
+export { FieldPath, getPath, type PathValues } from "./path.js";
+export { validateDocument } from "./validate.js";
+export { DocumentWriter, array } from "./writer.js";
+export { decodeValue, encodeValue, fromDocument, toDocument } from "./convert.js";
+export { describeDocument, describeValue } from "./describe.js";
+export { canonicalType, compareDocuments, compareValues } from "./compare.js";
+export { readDouble, readInt32, readInt64, readUint32, writeInt32 } from "./bytes.js";
+export { documentSortableKey, sortableKey, sortableValue, type SortableKey } from "./sortable.js";
+export { hash64, hashedValue } from "./hash64.js";

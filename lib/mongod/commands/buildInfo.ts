@@ -1,0 +1,29 @@
+/** buildInfo: version, and an honest word on what this is. */
+import type { Command } from "../command.js";
+import { treeReply } from "../tree.js";
+import { MAX_DOCUMENT_BYTES } from "../write/limits.js";
+
+export const buildInfo: Command = {
+  name: "buildInfo",
+  aliases: ["buildinfo"],
+  fields: [],
+  run({ server }) {
+    const numbers = server.version.split(/[.-]/).slice(0, 3).map(Number);
+    return treeReply({
+      version: server.version,
+      gitVersion: "shardlab",
+      // Not MongoDB: clients that show modules show this.
+      modules: ["Shardlab embedded engine (simulates mongod in memory)"],
+      allocator: "javascript",
+      javascriptEngine: "none",
+      sysInfo: "deprecated",
+      versionArray: [...numbers, 0],
+      openssl: { running: "disabled", compiled: "disabled" },
+      buildEnvironment: {},
+      bits: 64,
+      debug: false,
+      maxBsonObjectSize: MAX_DOCUMENT_BYTES,
+      storageEngines: ["shardlab"],
+    });
+  },
+};

@@ -1,0 +1,142 @@
+/**
+ * A collection: records, and indexes that agree with them.
+ *
+ * Every change goes through here and is all or nothing: the keys of *all*
+ * indexes are worked out and checked for uniqueness first, and only then is
+ * anything stored. The engine runs a command from start to end without
+ * interruption, so no other change can come in between.
+ */
+import type { Environment } from "../../protocol/index.js";
+import type { DocumentKeys } from "./collectionIndex.js";
+import { CollectionIndex, sameKeys } from "./collectionIndex.js";
+import type { IndexSpec } from "./indexSpec.js";
+import { idIndexSpec } from "./indexSpec.js";
+import { RecordStore } from "./recordStore.js";
+
+/** The documents of one namespace. */
+export class Collection {
+  readonly records = new RecordStore();
+  /** In order of creation; the first is `_id_`. */
+  indexes: CollectionIndex[];
+  /** Set when the collection is dropped: cursors over it end. */
+  dropped = false;
+
+  private scratch: DocumentKeys[] = [];
+
+  /**
+   * @param namespace `db.collection`
+   * @param uuid 16 bytes
+   * @param options the options of `create`, raw, as `listCollections` shows them
+   */
+  constructor(
+    readonly namespace: string,
+    readonly uuid: Uint8Array,
+    readonly options: Uint8Array,
+    private readonly environment: Environment,
+  ) {
+    this.indexes = [new CollectionIndex(idIndexSpec(), namespace, environment.now())];
+  }
+
+  /** The index on `{_id: 1}`. */
+  get idIndex(): CollectionIndex {
+    return this.indexes[0] as CollectionIndex;
+  }
+
+  /** Bytes of all indexes. */
+  get indexSize(): number {
+    let size = 0;
+    for (const index of this.indexes) size += index.byteSize;
+    return size;
+  }
+
+  /**
+   * Stores a document that has an `_id`.
+   * @returns its record id
+   * @throws DuplicateKeyError (11000), CommandError 171 or 16766; nothing is stored then
+   */
+  insert(document: Uint8Array): number {
+    const { indexes, scratch } = this;
+    for (let i = 0; i < indexes.length; i++) {
+      const index = indexes[i] as CollectionIndex;
+      const keys = index.keysOf(document);
+      index.checkUnique(keys, document, 0);
+      scratch[i] = keys;
+    }
+    const id = this.records.insert(document);
+    for (let i = 0; i < indexes.length; i++)
+      (indexes[i] as CollectionIndex).add(scratch[i] as DocumentKeys, id);
+    return id;
+  }
+
+  /**
+   * Replaces a record's document.
+   * @param indexes the indexes whose keys may change; see {@link indexesOn}
+   * @throws DuplicateKeyError (11000), CommandError 171 or 16766; nothing is changed then
+   */
+  update(id: number, document: Uint8Array, indexes: readonly CollectionIndex[] = this.indexes): void {
+    const old = this.records.get(id);
+    if (!old) return;
+    const moves: { index: CollectionIndex; from: DocumentKeys; to: DocumentKeys }[] = [];
+    for (const index of indexes) {
+      const from = index.keysOf(old);
+      const to = index.keysOf(document);
+      if (sameKeys(from, to)) continue;
+      index.checkUnique(to, document, id);
+      moves.push({ index, from, to });
+    }
+    this.records.replace(id, document);
+    for (const { index, from, to } of moves) index.move(id, from, to);
+  }
+
+  /** The indexes that a change at these paths can concern. */
+  indexesOn(paths: readonly string[]): CollectionIndex[] {
+    const changed = paths.map(withoutPositions);
+    return this.indexes.filter(({ spec }) =>
+      spec.fields.some((field) => {
+        const path = withoutPositions(field.path);
+        return changed.some((other) => path.startsWith(other) || other.startsWith(path));
+      }),
+    );
+  }
+
+  /** Removes a record. */
+  delete(id: number): void {
+    const document = this.records.delete(id);
+    if (!document) return;
+    for (const index of this.indexes) index.delete(index.keysOf(document), id);
+  }
+
+  /**
+   * Builds indexes over what is stored and adds them, all or none.
+   * @throws DuplicateKeyError (11000), CommandError 171 or 16766
+   */
+  createIndexes(specs: readonly IndexSpec[]): void {
+    const built = specs.map((spec) => {
+      const index = new CollectionIndex(spec, this.namespace, this.environment.now());
+      for (let id = this.records.after(0); id !== 0; id = this.records.after(id)) {
+        const document = this.records.get(id) as Uint8Array;
+        const keys = index.keysOf(document);
+        index.checkUnique(keys, document, 0);
+        index.add(keys, id);
+      }
+      return index;
+    });
+    this.indexes = [...this.indexes, ...built];
+  }
+
+  /** Removes an index; `_id_` stays. */
+  dropIndex(index: CollectionIndex): void {
+    if (index === this.idIndex) return;
+    index.dropped = true;
+    this.indexes = this.indexes.filter((other) => other !== index);
+  }
+}
+
+/**
+ * A path without its positions in arrays, closed by a dot: updates name elements
+ * (`a.0.b`, `a.$[].b`) that an index on `a.b` covers without naming them.
+ */
+function withoutPositions(path: string): string {
+  const names = path.split(".").filter((part) => !/^(?:\d+|\$.*)$/.test(part));
+  return names.map((name) => `${name}.`).join("");
+}

@@ -1,0 +1,77 @@
+/**
+ * The one interface that carries the system.
+ *
+ * The embedded shard, the router and a remote server are all endpoints:
+ * something that answers MongoDB commands. `net/server` puts any endpoint on a
+ * TCP port, `net/client` makes any TCP server an endpoint, and the router holds
+ * one endpoint for each shard. In-process shards are a function call away, a
+ * real mongod is a socket away, and the router cannot tell them apart.
+ *
+ * Commands and documents travel as raw BSON slices. Nobody decodes a document
+ * that it only passes on.
+ */
+
+/** Who sent a request; set by `net/server`, absent for in-process callers. */
+export interface ClientInfo {
+  /** Number of the connection, as `hello` reports it in `connectionId`. */
+  readonly connectionId: number;
+  /** `host:port` of the peer. */
+  readonly address: string;
+}
+
+/** One MongoDB command with its document sequences. */
+export interface Request {
+  /** Database the command runs in (`$db`). */
+  readonly db: string;
+  /** Command name: the name of the first element of `body`, as the client spelt it. */
+  readonly command: string;
+  /** The command document, raw BSON, as it came (with `$db`, `lsid`, … if the client sent them). */
+  readonly body: Uint8Array;
+  /**
+   * Document sequences (OP_MSG kind 1 sections) by identifier, e.g. `documents`
+   * of an insert. Each element is one raw BSON document. A sequence means the
+   * same as an array field of that name in `body`.
+   */
+  readonly sequences: ReadonlyMap<string, readonly Uint8Array[]>;
+  /** The connection it came from, where there is one. */
+  readonly client?: ClientInfo;
+}
+
+/** The answer to a request. */
+export interface Reply {
+  /** The reply document, raw BSON, with `ok` and, on failure, `code`, `codeName` and `errmsg`. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Answers MongoDB commands.
+ *
+ * A command that fails is a normal reply with `ok: 0`. The promise rejects only
+ * where no reply exists at all: the peer is gone ({@link EndpointUnreachableError}).
+ */
+export interface Endpoint {
+  run(request: Request): Promise<Reply>;
+}
+
+/** No reply could be had: the server behind a `net/client` endpoint is gone or not there. */
+export class EndpointUnreachableError extends Error {
+  override readonly name = "EndpointUnreachableError";
+  /** `host:port` that was tried. */
+  readonly address: string;
+
+  constructor(address: string, cause?: unknown) {
+    const detail = cause instanceof Error ? cause.message : String(cause ?? "connection closed");
+    super(`cannot reach ${address}: ${detail}`, { cause });
+    this.address = address;
+  }
+}
+
+/** What the engine takes from outside, so that it can run anywhere and repeat itself for a seed. */
+export interface Environment {
+  /** Wall clock, milliseconds since 1970. */
+  readonly now: () => number;
+  /** Uniform in [0, 1); seeded. */
+  readonly random: () => number;
+  /** One structured log entry; never contains user data at level "info". */
+  readonly log?: (level: "debug" | "info" | "warn", message: string, attributes?: object) => void;
+}

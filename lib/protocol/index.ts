@@ -1,0 +1,33 @@
+/** The language that all parts of the system speak: requests, replies, errors, and their bytes on the wire. */
+export type { ClientInfo, Endpoint, Environment, Reply, Request } from "./endpoint.js";
+export { EndpointUnreachableError } from "./endpoint.js";
+export { codeName, CommandError, ErrorCode, errorReply, notSimulated, okReply } from "./errors.js";
+export {
+  bodyField,
+  checkDatabaseName,
+  checkNamespace,
+  collectionNamespace,
+  documentsOf,
+  failureOf,
+  isOk,
+  replyDocument,
+  request,
+  throwIfFailed,
+} from "./command.js";
+export type { CursorBatch } from "./cursor.js";
+export { cursorReply, readCursorReply } from "./cursor.js";
+export type { MessageHeader } from "./header.js";
+export {
+  FramingError,
+  HEADER_BYTES,
+  MAX_BSON_OBJECT_BYTES,
+  MAX_MESSAGE_BYTES,
+  MAX_WRITE_BATCH,
+  messageLength,
+  OpCode,
+  readHeader,
+} from "./header.js";
+export type { IncomingRequest } from "./message.js";
+export { encodeReply, parseRequest } from "./message.js";
+export { encodeMsgReply, encodeMsgRequest, parseMsgReply } from "./opMsg.js";
+export { encodeQueryReply } from "./opQuery.js";

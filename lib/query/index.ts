@@ -1,0 +1,19 @@
+/**
+ * MongoDB's query language on raw BSON: filters and the key bounds they imply,
+ * projections, sorts, updates, aggregation. Shared by the shard, which runs
+ * it on its documents, and the router, which targets and merges with it.
+ */
+export * from "./bounds/index.js";
+export { compileExpression } from "./expression/compile.js";
+export {
+  expressionContext,
+  type Expression,
+  type ExpressionContext,
+  type ExpressionOptions,
+} from "./expression/context.js";
+export * from "./filter/index.js";
+export * from "./pipeline/index.js";
+export { compileProjection } from "./projection/index.js";
+export { compileSort, type Sort, type SortField } from "./sort/index.js";
+export * from "./update/index.js";
+export { typeName } from "./values/types.js";

@@ -1,0 +1,51 @@
+/** `$sort`, and `$sort` with a limit behind it. */
+import type { Sort } from "../sort/index.js";
+import type { Emit, Stage } from "./stage.js";
+
+interface Entry {
+  readonly key: string;
+  /** Place in the input: equal keys keep their order. */
+  readonly order: number;
+  readonly doc: Uint8Array;
+}
+
+function compareEntries(a: Entry, b: Entry): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : a.order - b.order;
+}
+
+export class SortStage implements Stage {
+  readonly name = "$sort";
+  readonly satisfied = false;
+  #entries: Entry[] = [];
+  #limit = Infinity;
+  #seen = 0;
+  /** With a limit: an entry at or behind this one can be dropped at once. */
+  #cut: Entry | undefined;
+
+  constructor(readonly sort: Sort) {}
+
+  /** Only the first `n` documents are wanted. */
+  keepFirst(n: number): void {
+    this.#limit = Math.min(this.#limit, n);
+  }
+
+  push(doc: Uint8Array): void {
+    const entry = { key: this.sort.key(doc), order: this.#seen++, doc };
+    if (this.#cut !== undefined && compareEntries(entry, this.#cut) >= 0) return;
+    this.#entries.push(entry);
+    // Cutting back when the list has doubled costs a constant number of comparisons per document.
+    if (this.#entries.length >= 2 * this.#limit + 16) this.#cutBack();
+  }
+
+  #cutBack(): void {
+    this.#entries.sort(compareEntries);
+    this.#entries.length = Math.min(this.#limit, this.#entries.length);
+    this.#cut = this.#entries.at(-1);
+  }
+
+  finish(emit: Emit): void {
+    this.#cutBack();
+    for (const { doc } of this.#entries) emit(doc);
+    this.#entries = [];
+  }
+}

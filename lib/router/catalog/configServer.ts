@@ -1,0 +1,116 @@
+/**
+ * Reading and writing the `config` database.
+ *
+ * The catalog is ordinary documents in ordinary collections on the config
+ * server. This file speaks to it with ordinary commands, so that any MongoDB
+ * server can hold it and any client can read it.
+ */
+import {
+  asDocument,
+  asNumber,
+  asString,
+  DocumentWriter,
+  elements,
+  getField,
+  toDocument,
+} from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, readCursorReply, request } from "../../protocol/index.js";
+import type { ShardRegistry } from "./shards.js";
+import { CONFIG_SHARD } from "./shards.js";
+
+const DB = "config";
+const BATCH = 10_000;
+
+/** A document given as plain values or as raw BSON. */
+export type DocumentLike = object | Uint8Array;
+
+/** Commands on collections of `config`. Every method throws the server's error as a CommandError. */
+export class ConfigServer {
+  readonly #shards: ShardRegistry;
+
+  constructor(shards: ShardRegistry) {
+    this.#shards = shards;
+  }
+
+  /** All documents that match, raw, in the sort's order. */
+  async *find(
+    collection: string,
+    filter: DocumentLike = {},
+    options: { sort?: object; limit?: number } = {},
+  ): AsyncGenerator<Uint8Array> {
+    const find = new DocumentWriter().string("find", collection).document("filter", raw(filter));
+    if (options.sort) find.document("sort", raw(options.sort));
+    if (options.limit) find.int32("limit", options.limit);
+    let reply = await this.#run(find.int32("batchSize", BATCH).finish());
+    for (;;) {
+      const { id, batch } = readCursorReply(reply);
+      yield* batch;
+      if (id === 0n) return;
+      reply = await this.#run({ getMore: id, collection, batchSize: BATCH });
+    }
+  }
+
+  /** The first document that matches. */
+  async findOne(collection: string, filter: DocumentLike): Promise<Uint8Array | undefined> {
+    for await (const document of this.find(collection, filter, { limit: 1 })) return document;
+    return undefined;
+  }
+
+  /** Inserts documents in order. */
+  async insert(collection: string, documents: readonly Uint8Array[]): Promise<void> {
+    for (let from = 0; from < documents.length; from += BATCH) {
+      const batch = documents.slice(from, from + BATCH);
+      await this.#write(request(DB, { insert: collection, ordered: true }, { documents: batch }));
+    }
+  }
+
+  /** Updates (with `upsert` perhaps inserts) one document. @returns how many matched or were inserted */
+  update(
+    collection: string,
+    q: DocumentLike,
+    u: DocumentLike,
+    options: { upsert?: boolean } = {},
+  ): Promise<number> {
+    const update = new DocumentWriter().document("q", raw(q)).document("u", raw(u));
+    if (options.upsert) update.bool("upsert", true);
+    return this.#write(request(DB, { update: collection }, { updates: [update.finish()] }));
+  }
+
+  /** Deletes every match. @returns how many */
+  remove(collection: string, q: DocumentLike): Promise<number> {
+    const remove = new DocumentWriter().document("q", raw(q)).int32("limit", 0).finish();
+    return this.#write(request(DB, { delete: collection }, { deletes: [remove] }));
+  }
+
+  /** Creates indexes; existing ones are left. */
+  async createIndexes(collection: string, indexes: readonly object[]): Promise<void> {
+    const reply = await this.#run({ createIndexes: collection, indexes });
+    if (!isOk(reply)) throw failureOf(reply);
+  }
+
+  #run(command: DocumentLike): Promise<{ body: Uint8Array }> {
+    return this.#shards.run(CONFIG_SHARD, request(DB, command));
+  }
+
+  async #write(command: Request): Promise<number> {
+    const reply = await this.#shards.run(CONFIG_SHARD, command);
+    if (!isOk(reply)) throw failureOf(reply);
+    const errors = getField(reply.body, "writeErrors");
+    const first = errors && elements(asDocument(errors))[0];
+    if (first) {
+      const code = getField(asDocument(first), "code");
+      const message = getField(asDocument(first), "errmsg");
+      throw new CommandError(
+        code ? asNumber(code) : ErrorCode.UnknownError,
+        message ? asString(message) : "the config server refused a write",
+      );
+    }
+    const n = getField(reply.body, "n");
+    return n ? asNumber(n) : 0;
+  }
+}
+
+function raw(document: DocumentLike): Uint8Array {
+  return document instanceof Uint8Array ? document : toDocument(document);
+}

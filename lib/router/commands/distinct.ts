@@ -1,0 +1,51 @@
+/** `distinct`: the union of the shards' lists, each value once, in BSON order. */
+import type { RawValue } from "../../bson/index.js";
+import { asDocument, DocumentWriter, elements, getField, sortableValue } from "../../bson/index.js";
+import { collectionNamespace, okReply } from "../../protocol/index.js";
+import { compileFilter } from "../../query/index.js";
+import type { Command } from "../context.js";
+import { documentField, expressionOptions } from "../context.js";
+import { askShards } from "../merging/scatter.js";
+import { withCollection } from "../support/collections.js";
+import { forwardedRequest } from "../support/forward.js";
+import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
+import { targetFilter } from "../targeting/target.js";
+import { traceTargeted } from "../trace.js";
+
+export const distinct: Command = {
+  name: "distinct",
+  run(context, request) {
+    const ns = collectionNamespace(request);
+    return withCollection(context, ns, async (collection) => {
+      if (!collection) return answerUnsharded(context, request, ns);
+      refuseCommandCollation(request);
+      const target = targetFilter(
+        compileFilter(documentField(request, "query"), expressionOptions(context, request)).node,
+        collection,
+      );
+      if (target.shards.length === 1) return answerByOneShard(context, request, collection, target);
+
+      const command = forwardedRequest(request);
+      const record = traceTargeted("distinct", collection, target, context.environment.now());
+      record.merge = { kind: "group" };
+      const replies = await askShards(context, target.shards, () => command, record);
+      const lists = replies.map(({ reply }) => elements(asDocument(getField(reply.body, "values")!)));
+      record.shards.forEach((work) => {
+        const position = replies.findIndex(({ shard }) => shard === work.shard);
+        work.returned = lists[position]?.length ?? 0;
+      });
+      context.trace.add(record);
+      return okReply(new DocumentWriter().values("values", unionOf(lists)).finish());
+    });
+  },
+};
+
+/** Each value once, ascending. Of equal values (1 and 1.0) the first stays. */
+function unionOf(lists: readonly (readonly RawValue[])[]): RawValue[] {
+  const byKey = new Map<string, RawValue>();
+  for (const value of lists.flat()) {
+    const key = sortableValue(value);
+    if (!byKey.has(key)) byKey.set(key, value);
+  }
+  return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}

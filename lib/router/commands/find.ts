@@ -1,0 +1,76 @@
+/** `find`: documents that match a filter, from the shards that can have them. */
+import { getField, isEmptyDocument } from "../../bson/index.js";
+import type { Reply, Request } from "../../protocol/index.js";
+import { collectionNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
+import { compileFilter, compileProjection, compileSort } from "../../query/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
+import type { Command, RouterContext } from "../context.js";
+import { documentField, expressionOptions, flag, optionalCount, optionalDocument } from "../context.js";
+import { planFind } from "../merging/findPlan.js";
+import { openCursors } from "../merging/scatter.js";
+import type { DocumentStream } from "../merging/streams.js";
+import { MapStream, RoundRobinStream, SortMergeStream, WindowStream } from "../merging/streams.js";
+import { withCollection } from "../support/collections.js";
+import { forwardedRequest } from "../support/forward.js";
+import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
+import type { Targeting } from "../targeting/target.js";
+import { targetFilter } from "../targeting/target.js";
+import { traceTargeted } from "../trace.js";
+
+export const find: Command = {
+  name: "find",
+  run(context, request) {
+    const ns = collectionNamespace(request);
+    return withCollection(context, ns, (collection) => {
+      if (!collection) return answerUnsharded(context, request, ns);
+      refuseCommandCollation(request);
+      const target = targetFilter(
+        compileFilter(documentField(request, "filter"), expressionOptions(context, request)).node,
+        collection,
+      );
+      if (target.shards.length === 1) return answerByOneShard(context, request, collection, target);
+      return findOnSeveral(context, request, collection, target);
+    });
+  },
+};
+
+async function findOnSeveral(
+  context: RouterContext,
+  request: Request,
+  collection: ShardedCollection,
+  target: Targeting,
+): Promise<Reply> {
+  if (flag(request, "returnKey")) {
+    throw new CommandError(ErrorCode.IllegalOperation, "returnKey cannot be merged from several shards");
+  }
+  const sort = sortToMerge(request);
+  const skip = optionalCount(request, "skip") ?? 0;
+  // A limit of 0 means none.
+  const limit = optionalCount(request, "limit") || undefined;
+  const plan = planFind({ sort, projection: optionalDocument(request, "projection"), skip, limit });
+  const shardRequest = forwardedRequest(request, { ...plan.shardChanges, singleBatch: undefined });
+
+  const record = traceTargeted("find", collection, target, context.environment.now());
+  record.merge = { kind: sort ? "sort" : "concatenate", ...(skip && { skip }), ...(limit && { limit }) };
+  const cursors = await openCursors(context, target.shards, () => shardRequest, record);
+  context.trace.add(record);
+
+  let stream: DocumentStream;
+  if (sort) {
+    const compiled = compileSort(sort);
+    stream = new SortMergeStream(cursors, (document) => compiled.key(document));
+  } else {
+    stream = new RoundRobinStream(cursors);
+  }
+  if (skip > 0 || limit !== undefined) stream = new WindowStream(stream, skip, limit ?? Infinity);
+  if (plan.routerProjection) stream = new MapStream(stream, compileProjection(plan.routerProjection));
+  const batchSize = optionalCount(request, "batchSize");
+  return context.cursors.firstReply(collection.ns, stream, cursors, batchSize, flag(request, "singleBatch"));
+}
+
+/** The sort that the merge has to keep; `$natural` order means nothing across shards. */
+function sortToMerge(request: Request): Uint8Array | undefined {
+  const sort = optionalDocument(request, "sort");
+  if (!sort || isEmptyDocument(sort) || getField(sort, "$natural")) return undefined;
+  return sort;
+}

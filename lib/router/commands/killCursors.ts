@@ -1,0 +1,34 @@
+/** `killCursors`: closes cursors before they have ended. */
+import type { RawValue } from "../../bson/index.js";
+import { asBigInt, asDocument, BsonType, DocumentWriter, elements, isNumeric } from "../../bson/index.js";
+import { okReply } from "../../protocol/index.js";
+import type { Command } from "../context.js";
+import { requiredField, wrongType } from "../context.js";
+
+export const killCursors: Command = {
+  name: "killCursors",
+  async run(context, request) {
+    const list = requiredField(request, "cursors");
+    if (list.type !== BsonType.array) throw wrongType(request, "cursors", "array");
+    const killed: RawValue[] = [];
+    const notFound: RawValue[] = [];
+    for (const value of elements(asDocument(list))) {
+      if (!isNumeric(value)) throw wrongType(request, "cursors", "long");
+      const id = asBigInt(value);
+      if (context.cursors.has(id)) {
+        await context.cursors.close(context.cursors.get(id));
+        killed.push(value);
+      } else {
+        notFound.push(value);
+      }
+    }
+    return okReply(
+      new DocumentWriter()
+        .values("cursorsKilled", killed)
+        .values("cursorsNotFound", notFound)
+        .values("cursorsAlive", [])
+        .values("cursorsUnknown", [])
+        .finish(),
+    );
+  },
+};

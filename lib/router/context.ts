@@ -1,0 +1,138 @@
+/**
+ * What every command of the router works with: one object that holds the parts.
+ */
+import { asBoolean, asDocument, asNumber, BsonType, EMPTY_DOCUMENT, isNumeric } from "../bson/index.js";
+import type { RawValue } from "../bson/index.js";
+import type { Environment, Reply, Request } from "../protocol/index.js";
+import { bodyField, CommandError, ErrorCode } from "../protocol/index.js";
+import type { Catalog } from "./catalog/catalog.js";
+import type { ShardRegistry } from "./catalog/shards.js";
+import { CONFIG_SHARD } from "./catalog/shards.js";
+import type { ExpressionOptions } from "../query/index.js";
+import type { CursorStore } from "./merging/cursorStore.js";
+import type { Rules } from "./rules.js";
+import type { LogicalClock } from "./support/clock.js";
+import type { IdSource } from "./support/ids.js";
+import type { NamespaceLocks } from "./support/locks.js";
+import type { TraceLog } from "./trace.js";
+
+/** The router's parts, as commands see them. */
+export interface RouterContext {
+  readonly environment: Environment;
+  readonly rules: Rules;
+  readonly catalog: Catalog;
+  readonly shards: ShardRegistry;
+  readonly locks: NamespaceLocks;
+  readonly trace: TraceLog;
+  readonly cursors: CursorStore;
+  readonly clock: LogicalClock;
+  readonly ids: IdSource;
+  /** `host:port` of this router. */
+  readonly host: string;
+  /** When the router started, milliseconds. */
+  readonly startedAt: number;
+}
+
+/** A command of the router: one file in `commands/` each. */
+export interface Command {
+  /** MongoDB's name, e.g. `shardCollection`. */
+  readonly name: string;
+  /** Other spellings that clients send. */
+  readonly aliases?: readonly string[];
+  /** Runs against the admin database only; elsewhere Unauthorized (13). */
+  readonly adminOnly?: boolean;
+  /**
+   * The fields the command knows, where this router alone answers it. A field
+   * that is not among them is refused (40415): ignoring a misspelt option would
+   * change the answer. Commands that shards answer leave the check to them.
+   */
+  readonly fields?: readonly string[];
+  /** Answers a retried `txnNumber` with the first reply. */
+  readonly retryable?: boolean;
+  run(context: RouterContext, request: Request): Promise<Reply> | Reply;
+}
+
+/** Databases that live on the config server and are never sharded by users. */
+export function isConfigDatabase(db: string): boolean {
+  return db === "config" || db === "admin" || db === "local";
+}
+
+/**
+ * Where a database's unsharded collections live.
+ * A database that does not exist lives nowhere: the config server answers for
+ * it, which has no such database either, so reads find nothing.
+ */
+export function homeOf(context: RouterContext, db: string): { shard: string; exists: boolean } {
+  if (isConfigDatabase(db)) return { shard: CONFIG_SHARD, exists: true };
+  const database = context.catalog.database(db);
+  return database ? { shard: database.primary, exists: true } : { shard: CONFIG_SHARD, exists: false };
+}
+
+/** A top-level document of the command, e.g. `filter`; empty when absent or null. */
+export function documentField(request: Request, name: string): Uint8Array {
+  return optionalDocument(request, name) ?? EMPTY_DOCUMENT;
+}
+
+/**
+ * A top-level document of the command, or undefined.
+ * @throws CommandError TypeMismatch (14) for a value of another type
+ */
+export function optionalDocument(request: Request, name: string): Uint8Array | undefined {
+  const value = bodyField(request, name);
+  if (!value || value.type === BsonType.null) return undefined;
+  if (value.type !== BsonType.object) throw wrongType(request, name, "object");
+  return asDocument(value);
+}
+
+/**
+ * A top-level whole number of the command, or undefined.
+ * @throws CommandError TypeMismatch (14); BadValue (2) for a negative one
+ */
+export function optionalCount(request: Request, name: string): number | undefined {
+  const value = bodyField(request, name);
+  if (!value || value.type === BsonType.null) return undefined;
+  if (!isNumeric(value)) throw wrongType(request, name, "number");
+  const count = asNumber(value);
+  if (count < 0 || !Number.isInteger(count)) {
+    throw new CommandError(ErrorCode.BadValue, `BSON field '${name}' must be a whole number >= 0`);
+  }
+  return count;
+}
+
+/** A top-level flag of the command; numbers count by being zero or not. */
+export function flag(request: Request, name: string, absent = false): boolean {
+  const value = bodyField(request, name);
+  if (!value) return absent;
+  if (value.type === BsonType.bool) return asBoolean(value);
+  if (isNumeric(value)) return asNumber(value) !== 0;
+  throw wrongType(request, name, "bool");
+}
+
+/** What expressions see of the command: its `let` and the clock. */
+export function expressionOptions(context: RouterContext, request: Request): ExpressionOptions {
+  const variables = optionalDocument(request, "let");
+  return { now: context.environment.now, ...(variables && { let: variables }) };
+}
+
+/** The error of a field with the wrong type. */
+export function wrongType(request: Request, name: string, expected: string): CommandError {
+  return new CommandError(
+    ErrorCode.TypeMismatch,
+    `BSON field '${request.command}.${name}' is the wrong type, expected type '${expected}'`,
+  );
+}
+
+/** The error of a required field that is not there. */
+export function missingField(request: Request, name: string): CommandError {
+  return new CommandError(
+    ErrorCode.IDLFailedToParse,
+    `BSON field '${request.command}.${name}' is missing but a required field`,
+  );
+}
+
+/** A value of the command that must be there. */
+export function requiredField(request: Request, name: string): RawValue {
+  const value = bodyField(request, name);
+  if (!value) throw missingField(request, name);
+  return value;
+}

@@ -1,0 +1,127 @@
+/**
+ * Moving a chunk: its documents go to another shard, then the map says so.
+ *
+ *     1 drain    open cursors on both shards read what they have left into memory
+ *     2 prepare  the recipient gets the collection and its indexes
+ *     3 copy     donor ──documents of the range──► recipient
+ *     4 commit   config.chunks and the map: the chunk belongs to the recipient
+ *     5 delete   the donor deletes what it gave away
+ *
+ * The caller holds the collection alone from 1 to 5, so for clients it is one
+ * step. Up to 4 any failure undoes the copy and nothing has changed. After 4 the
+ * chunk has moved whatever happens; if 5 fails, the donor's leftovers (orphans)
+ * are deleted before anything else touches the collection.
+ *
+ * A real cluster copies in the background while writes go on, catches up, blocks
+ * writes for a moment at 4, and deletes minutes later; readers filter the orphans
+ * in between (SHARDING_FILTER in explain).
+ */
+import type { RawValue } from "../../bson/index.js";
+import {
+  asDocument,
+  asNumber,
+  bool,
+  DocumentWriter,
+  elements,
+  fromDocument,
+  getField,
+} from "../../bson/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
+import type { Chunk } from "../catalog/chunkMap.js";
+import type { RouterContext } from "../context.js";
+import { deleteByIds } from "../support/collections.js";
+import { detached } from "../support/values.js";
+import { readChunk } from "./range.js";
+import { copyDefinition } from "./shardCollections.js";
+
+/** What a migration moved. */
+export interface Migration {
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/**
+ * Moves one chunk. The caller holds the collection alone.
+ * @param to id of the recipient, another shard than the chunk's
+ * @throws CommandError what a shard refused; nothing has moved then
+ */
+export async function migrateChunk(
+  context: RouterContext,
+  collection: ShardedCollection,
+  chunk: Chunk,
+  to: string,
+): Promise<Migration> {
+  const { catalog } = context;
+  const from = chunk.shard;
+  const details = new DocumentWriter()
+    .document("min", chunk.min)
+    .document("max", chunk.max)
+    .string("from", from)
+    .string("to", to)
+    .finish();
+  await catalog.log("moveChunk.start", collection.ns, details, from);
+  await context.cursors.drain(collection.ns, [from, to]);
+  await copyDefinition(context, collection, from, to);
+  const ids: RawValue[] = [];
+  let moved: Migration;
+  try {
+    moved = await copyDocuments(context, collection, chunk, to, ids);
+    await catalog.moveChunk(collection, chunk, to);
+  } catch (error) {
+    await deleteByIds(context, to, collection, ids);
+    await catalog.log("moveChunk.error", collection.ns, details, from);
+    throw error;
+  }
+  await catalog.log("moveChunk.commit", collection.ns, details, from);
+  try {
+    await deleteByIds(context, from, collection, ids);
+  } catch (error) {
+    collection.pendingDeletions.push({ shard: from, ids });
+    throw error;
+  }
+  const outcome = new DocumentWriter().fieldsOf(details).string("note", "success").finish();
+  await catalog.log("moveChunk.from", collection.ns, outcome, from);
+  await catalog.log("moveChunk.to", collection.ns, outcome, to);
+  return moved;
+}
+
+/** Copies a chunk's documents; `ids` receives the `_id` of each one that has arrived. */
+async function copyDocuments(
+  context: RouterContext,
+  collection: ShardedCollection,
+  chunk: Chunk,
+  to: string,
+  ids: RawValue[],
+): Promise<Migration> {
+  let documents = 0;
+  let bytes = 0;
+  for await (const batch of readChunk(context, collection, chunk)) {
+    const insert = new DocumentWriter()
+      .string("insert", collection.name)
+      .field("ordered", bool(true))
+      .field("bypassDocumentValidation", bool(true))
+      .finish();
+    const reply = await context.shards.run(to, request(collection.db, insert, { documents: batch }));
+    if (!isOk(reply)) throw failureOf(reply);
+    const n = getField(reply.body, "n");
+    const arrived = n ? asNumber(n) : 0;
+    for (const document of batch.slice(0, arrived)) ids.push(detached(getField(document, "_id")!));
+    const errors = getField(reply.body, "writeErrors");
+    const first = errors && elements(asDocument(errors))[0];
+    if (first) throw cannotCopy(asDocument(first), to);
+    documents += batch.length;
+    for (const document of batch) bytes += document.length;
+  }
+  return { documents, bytes };
+}
+
+/** The recipient has refused a document: usually it has another one with the same `_id` (§7). */
+function cannotCopy(writeError: Uint8Array, to: string): CommandError {
+  const { index: _index, code, errmsg, ...extra } = fromDocument(writeError);
+  return new CommandError(
+    typeof code === "number" ? code : ErrorCode.OperationFailed,
+    `moveChunk failed to copy a document to ${to} :: caused by :: ${String(errmsg)}`,
+    extra,
+  );
+}

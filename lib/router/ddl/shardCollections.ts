@@ -1,0 +1,155 @@
+/**
+ * What a shard knows about a collection, and making another shard know it too.
+ *
+ * A shard is an ordinary server: its part of a sharded collection is an
+ * ordinary collection. The primary shard always has one; other shards get
+ * theirs, with the same options and indexes, when they get their first chunk.
+ */
+import type { RawValue } from "../../bson/index.js";
+import {
+  asDocument,
+  asString,
+  BsonType,
+  DocumentWriter,
+  forEachField,
+  getField,
+  isTruthy,
+  string,
+} from "../../bson/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, readCursorReply, request } from "../../protocol/index.js";
+import type { RouterContext } from "../context.js";
+import { ShardCursor } from "../merging/shardCursor.js";
+import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
+import type { IndexSpec } from "./indexRules.js";
+import { readIndex } from "./indexRules.js";
+
+/** A collection on one shard, as `listCollections` describes it. */
+export interface ShardCollection {
+  /** `collection`, `view` or `timeseries` */
+  readonly type: string;
+  readonly options: Uint8Array;
+  readonly uuid: RawValue | undefined;
+}
+
+/** A database and a collection in it. */
+export interface Names {
+  readonly db: string;
+  readonly name: string;
+}
+
+/** The collection's description on a shard; undefined when it is not there. */
+export async function describeOn(
+  context: RouterContext,
+  shard: string,
+  { db, name }: Names,
+): Promise<ShardCollection | undefined> {
+  const command = request(db, { listCollections: 1, filter: { name }, cursor: {} });
+  const [found] = readCursorReply(await context.shards.run(shard, command)).batch;
+  if (!found) return undefined;
+  const type = getField(found, "type");
+  const options = getField(found, "options");
+  const info = getField(found, "info");
+  return {
+    type: type?.type === BsonType.string ? asString(type) : "collection",
+    options: options?.type === BsonType.object ? asDocument(options) : new DocumentWriter().finish(),
+    uuid: info?.type === BsonType.object ? getField(asDocument(info), "uuid") : undefined,
+  };
+}
+
+/** The collection's indexes on a shard; none when it is not there. */
+export async function indexesOn(
+  context: RouterContext,
+  shard: string,
+  { db, name }: Names,
+): Promise<IndexSpec[]> {
+  const reply = await context.shards.run(shard, request(db, { listIndexes: name, cursor: {} }));
+  if (!isOk(reply)) {
+    const failure = failureOf(reply);
+    if (failure.code === ErrorCode.NamespaceNotFound) return [];
+    throw failure;
+  }
+  const cursor = new ShardCursor(context.shards, shard, readCursorReply(reply));
+  await cursor.drain();
+  const indexes: IndexSpec[] = [];
+  for (let raw = cursor.take(); raw; raw = cursor.take()) indexes.push(readIndex(raw));
+  return indexes;
+}
+
+/** Creates the collection and its indexes on `to` as they are on `from`. What is there already stays. */
+export async function copyDefinition(
+  context: RouterContext,
+  names: Names,
+  from: string,
+  to: string,
+): Promise<void> {
+  if (from === to) return;
+  const description = await describeOn(context, from, names);
+  await createOn(context, to, names, description?.options);
+  const indexes = (await indexesOn(context, from, names)).filter(({ name }) => name !== "_id_");
+  if (indexes.length === 0) return;
+  const specs = indexes.map(({ raw }) => withoutNamespace(raw));
+  const create = new DocumentWriter().string("createIndexes", names.name).arrayOf("indexes", specs).finish();
+  await context.shards.must(to, names.db, create);
+}
+
+/** Creates a collection unless it is there. */
+export async function createOn(
+  context: RouterContext,
+  shard: string,
+  { db, name }: Names,
+  options?: Uint8Array,
+): Promise<void> {
+  const create = new DocumentWriter().string("create", name);
+  if (options) create.fieldsOf(options);
+  try {
+    await context.shards.must(shard, db, create.finish());
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== ErrorCode.NamespaceExists) throw error;
+  }
+}
+
+/** Whether the shard's part holds no document. */
+export async function isEmptyOn(
+  context: RouterContext,
+  shard: string,
+  { db, name }: Names,
+): Promise<boolean> {
+  const command = request(db, { find: name, limit: 1, singleBatch: true, projection: { _id: 1 } });
+  return readCursorReply(await context.shards.run(shard, command)).batch.length === 0;
+}
+
+/** Whether any document on the shard has an array on the path of a key field. */
+export async function hasArraysOn(
+  context: RouterContext,
+  shard: string,
+  { db, name }: Names,
+  key: ShardKeyPattern,
+): Promise<boolean> {
+  const isArray = new DocumentWriter().field("$type", string("array")).finish();
+  const prefixes = new Set(key.paths.flatMap(pathAndParents));
+  const any = [...prefixes].map((path) => new DocumentWriter().document(path, isArray).finish());
+  const filter = new DocumentWriter().arrayOf("$or", any).finish();
+  const find = new DocumentWriter().string("find", name).document("filter", filter).int32("limit", 1);
+  const reply = await context.shards.run(shard, request(db, find.bool("singleBatch", true).finish()));
+  return readCursorReply(reply).batch.length > 0;
+}
+
+/** `a.b.c` → `a`, `a.b`, `a.b.c` */
+function pathAndParents(path: string): string[] {
+  const parts = path.split(".");
+  return parts.map((_, i) => parts.slice(0, i + 1).join("."));
+}
+
+/** An index description without `ns`, which older servers report and none accepts. */
+function withoutNamespace(raw: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter();
+  forEachField(raw, (name, value) => {
+    if (name !== "ns") writer.field(name, value);
+  });
+  return writer.finish();
+}
+
+/** Whether the collection's options say that it is capped. */
+export function isCapped(description: ShardCollection): boolean {
+  return isTruthy(getField(description.options, "capped"));
+}

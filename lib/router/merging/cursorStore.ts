@@ -1,0 +1,185 @@
+/**
+ * The router's open cursors.
+ *
+ * A cursor holds a stream and the shard cursors beneath it. Where one shard
+ * answers the whole query there is nothing to merge: `getMore` is then passed
+ * on as it came, and only the cursor's number is exchanged
+ * ({@link RouterCursor.passThrough}).
+ *
+ * A migration moves documents under the feet of open cursors: one on the donor
+ * would miss them, one on the recipient would see them a second time. So before
+ * it copies anything, a migration reads what these cursors have left into
+ * memory ({@link CursorStore.drain}); in a real cluster the donor keeps the
+ * moved documents until the last cursor on them is gone.
+ */
+import type { Reply } from "../../protocol/index.js";
+import { CommandError, cursorReply, ErrorCode } from "../../protocol/index.js";
+import type { IdSource } from "../support/ids.js";
+import type { ShardCursor } from "./shardCursor.js";
+import type { DocumentStream } from "./streams.js";
+
+/** Documents in a first batch where the client names no size. */
+const FIRST_BATCH = 101;
+/** Bytes of documents in one batch at most. */
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** An idle cursor is closed after so long, as on a server. */
+const IDLE_MS = 10 * 60 * 1000;
+
+/** One open cursor of a client. */
+export class RouterCursor {
+  readonly id: bigint;
+  readonly ns: string;
+  readonly cursors: readonly ShardCursor[];
+  /** Set while one shard's cursor answers everything. */
+  passThrough: ShardCursor | undefined;
+  /** A batch is being made right now. */
+  busy = false;
+  lastUsed = 0;
+  readonly #stream: DocumentStream;
+  /** A document that was taken and did not fit into the last batch. */
+  #carried: Uint8Array | undefined;
+
+  constructor(id: bigint, ns: string, stream: DocumentStream, cursors: readonly ShardCursor[]) {
+    this.id = id;
+    this.ns = ns;
+    this.cursors = cursors;
+    this.#stream = stream;
+  }
+
+  /** The next documents: at most `count` of them and 16 MB, at least one unless the cursor has ended. */
+  async nextBatch(count: number): Promise<{ batch: Uint8Array[]; ended: boolean }> {
+    const batch: Uint8Array[] = [];
+    let bytes = 0;
+    while (batch.length < count) {
+      const document = this.#carried ?? this.#stream.take();
+      this.#carried = undefined;
+      if (!document) {
+        if (this.#stream.ended) break;
+        await this.#stream.more();
+        continue;
+      }
+      if (batch.length > 0 && bytes + document.length > MAX_BATCH_BYTES) {
+        this.#carried = document;
+        break;
+      }
+      batch.push(document);
+      bytes += document.length;
+    }
+    return { batch, ended: !this.#carried && this.#stream.ended };
+  }
+
+  /** Ends the cursors on the shards. */
+  async close(): Promise<void> {
+    await Promise.all(this.cursors.map((cursor) => cursor.close()));
+  }
+}
+
+/** All open cursors, by number. */
+export class CursorStore {
+  readonly #ids: IdSource;
+  readonly #now: () => number;
+  readonly #open = new Map<bigint, RouterCursor>();
+
+  constructor(ids: IdSource, now: () => number) {
+    this.#ids = ids;
+    this.#now = now;
+  }
+
+  /** Number of open cursors. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Answers a query with the first batch of a stream; the rest stays open.
+   * @param batchSize the client's, or undefined for 101 documents
+   * @param single close after this batch, whatever is left
+   */
+  async firstReply(
+    ns: string,
+    stream: DocumentStream,
+    cursors: readonly ShardCursor[],
+    batchSize: number | undefined,
+    single = false,
+  ): Promise<Reply> {
+    const cursor = new RouterCursor(this.#newId(), ns, stream, cursors);
+    try {
+      const { batch, ended } = await cursor.nextBatch(batchSize ?? FIRST_BATCH);
+      if (ended || single) {
+        await cursor.close();
+        return cursorReply(ns, 0n, batch, "firstBatch");
+      }
+      this.#keep(cursor);
+      return cursorReply(ns, cursor.id, batch, "firstBatch");
+    } catch (error) {
+      await cursor.close();
+      throw error;
+    }
+  }
+
+  /** Keeps a cursor that one shard answers; returns its number here. */
+  keepPassThrough(ns: string, shardCursor: ShardCursor, stream: DocumentStream): bigint {
+    const cursor = new RouterCursor(this.#newId(), ns, stream, [shardCursor]);
+    cursor.passThrough = shardCursor;
+    this.#keep(cursor);
+    return cursor.id;
+  }
+
+  /**
+   * An open cursor.
+   * @throws CommandError CursorNotFound (43), or Location12051 while another getMore uses it
+   */
+  get(id: bigint): RouterCursor {
+    const cursor = this.#open.get(id);
+    if (!cursor) throw new CommandError(ErrorCode.CursorNotFound, `cursor id ${id} not found`);
+    if (cursor.busy) throw new CommandError(12051, `cursor id ${id} is already in use`);
+    cursor.lastUsed = this.#now();
+    return cursor;
+  }
+
+  /** The number is taken. */
+  has(id: bigint): boolean {
+    return this.#open.has(id);
+  }
+
+  /** Closes one cursor. */
+  async close(cursor: RouterCursor): Promise<void> {
+    this.#open.delete(cursor.id);
+    await cursor.close();
+  }
+
+  /** Closes all of them. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((cursor) => this.close(cursor)));
+  }
+
+  /**
+   * Reads what the open cursors of a collection have left on some shards into
+   * memory. The caller holds the collection alone.
+   */
+  async drain(ns: string, shards: readonly string[]): Promise<void> {
+    for (const cursor of this.#open.values()) {
+      if (cursor.ns !== ns) continue;
+      for (const shardCursor of cursor.cursors) {
+        if (shards.includes(shardCursor.shard)) await shardCursor.drain();
+      }
+      cursor.passThrough = undefined;
+    }
+  }
+
+  #keep(cursor: RouterCursor): void {
+    const now = this.#now();
+    cursor.lastUsed = now;
+    for (const other of this.#open.values()) {
+      if (!other.busy && now - other.lastUsed > IDLE_MS) void this.close(other);
+    }
+    this.#open.set(cursor.id, cursor);
+  }
+
+  #newId(): bigint {
+    for (;;) {
+      const id = this.#ids.cursorId();
+      if (!this.#open.has(id)) return id;
+    }
+  }
+}

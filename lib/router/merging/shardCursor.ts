@@ -1,0 +1,106 @@
+/**
+ * One shard's part of a result: a cursor on the shard and the documents that
+ * have arrived from it and were not yet taken.
+ *
+ * Taking is synchronous and fetching is not, so that a merge over thousands of
+ * buffered documents never waits.
+ */
+import type { CursorBatch } from "../../protocol/index.js";
+import { readCursorReply, request } from "../../protocol/index.js";
+import type { ShardRegistry } from "../catalog/shards.js";
+
+/** A cursor on one shard with its buffer. */
+export class ShardCursor {
+  readonly shard: string;
+  readonly #shards: ShardRegistry;
+  readonly #db: string;
+  readonly #collection: string;
+  #id: bigint;
+  #batch: readonly Uint8Array[];
+  #position = 0;
+
+  /**
+   * @param first the shard's answer to find, aggregate, …; its batch is what is buffered
+   */
+  constructor(shards: ShardRegistry, shard: string, { id, ns, batch }: CursorBatch) {
+    const dot = ns.indexOf(".");
+    this.shard = shard;
+    this.#shards = shards;
+    this.#db = ns.slice(0, dot);
+    this.#collection = ns.slice(dot + 1);
+    this.#id = id;
+    this.#batch = batch;
+  }
+
+  /** The cursor's number on the shard; 0n when all its documents have arrived. */
+  get id(): bigint {
+    return this.#id;
+  }
+
+  /** Documents that have arrived and were not taken. */
+  get buffered(): number {
+    return this.#batch.length - this.#position;
+  }
+
+  /** Nothing buffered and nothing left on the shard. */
+  get ended(): boolean {
+    return this.#id === 0n && this.buffered === 0;
+  }
+
+  /** The next buffered document without taking it. */
+  peek(): Uint8Array | undefined {
+    return this.#batch[this.#position];
+  }
+
+  /** Takes the next buffered document. */
+  take(): Uint8Array | undefined {
+    const document = this.#batch[this.#position];
+    if (document) this.#position += 1;
+    return document;
+  }
+
+  /** Fetches the next batch, unless documents are buffered or none are left. */
+  async fill(): Promise<void> {
+    if (this.buffered > 0 || this.#id === 0n) return;
+    const { id, batch } = await this.#getMore();
+    this.#id = id;
+    this.#batch = batch;
+    this.#position = 0;
+  }
+
+  /** Reads everything that is left on the shard into memory. */
+  async drain(): Promise<void> {
+    const documents = this.#batch.slice(this.#position);
+    while (this.#id !== 0n) {
+      const { id, batch } = await this.#getMore();
+      this.#id = id;
+      documents.push(...batch);
+    }
+    this.#batch = documents;
+    this.#position = 0;
+  }
+
+  /** Ends the cursor on the shard, if it is still open there. A shard that is gone has no cursor either. */
+  async close(): Promise<void> {
+    if (this.#id === 0n) return;
+    const command = { killCursors: this.#collection, cursors: [this.#id] };
+    this.#id = 0n;
+    this.#batch = [];
+    await this.#shards.run(this.shard, request(this.#db, command)).catch(() => undefined);
+  }
+
+  /** The shard answered a forwarded getMore: remembers what it said about the cursor. */
+  advanceTo(id: bigint): void {
+    this.#id = id;
+  }
+
+  async #getMore(): Promise<{ id: bigint; batch: Uint8Array[] }> {
+    const command = { getMore: this.#id, collection: this.#collection };
+    return readCursorReply(await this.#shards.run(this.shard, request(this.#db, command)));
+  }
+}
+
+/** Fetches for all cursors that need it, at the same time. */
+export async function fillAll(cursors: readonly ShardCursor[]): Promise<void> {
+  await Promise.all(cursors.map((cursor) => cursor.fill()));
+}

@@ -1,0 +1,17 @@
+/** Switching the balancer on and off: config.settings `{_id: "balancer"}` (facts-mongos.md §3.4). */
+import { DocumentWriter } from "../../bson/index.js";
+import type { Reply } from "../../protocol/index.js";
+import { okReply } from "../../protocol/index.js";
+import type { RouterContext } from "../context.js";
+
+/** Writes the balancer's mode where clients and tools look for it. */
+export async function setBalancerStopped(context: RouterContext, stopped: boolean): Promise<Reply> {
+  const fields = new DocumentWriter()
+    .string("mode", stopped ? "off" : "full")
+    .bool("stopped", stopped)
+    .finish();
+  const set = new DocumentWriter().document("$set", fields).finish();
+  await context.catalog.config.update("settings", { _id: "balancer" }, set, { upsert: true });
+  context.catalog.settings.balancerStopped = stopped;
+  return okReply();
+}

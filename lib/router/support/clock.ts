@@ -1,0 +1,69 @@
+/**
+ * The cluster's logical clock.
+ *
+ * Every reply through a router carries `$clusterTime` and `operationTime`
+ * (facts-mongos.md §0): timestamps of (seconds, counter) that never go back.
+ * The seconds follow the wall clock, the counter orders events inside one
+ * second. Drivers send the highest `$clusterTime` they saw back with the next
+ * command; with one router nobody can know a later one, so it is not read.
+ *
+ * Catalog documents (chunk history, collection timestamps) use the same clock.
+ */
+import type { RawValue } from "../../bson/index.js";
+import { binary, DocumentWriter, timestamp } from "../../bson/index.js";
+import type { Environment } from "../../protocol/index.js";
+
+/** The signature of a cluster without authentication: a zero hash, key 0. */
+const UNSIGNED: Uint8Array = new DocumentWriter()
+  .field("hash", binary(new Uint8Array(20)))
+  .int64("keyId", 0n)
+  .finish();
+
+/** Monotonic timestamps. */
+export class LogicalClock {
+  readonly #environment: Environment;
+  #seconds = 0;
+  #increment = 0;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** A new timestamp, later than all before. */
+  tick(): RawValue {
+    const seconds = Math.floor(this.#environment.now() / 1000);
+    if (seconds > this.#seconds) {
+      this.#seconds = seconds;
+      this.#increment = 0;
+    }
+    this.#increment += 1;
+    return this.now();
+  }
+
+  /** The latest timestamp that {@link tick} gave. */
+  now(): RawValue {
+    return timestamp(this.#seconds, this.#increment);
+  }
+
+  /**
+   * A reply with `$clusterTime` and `operationTime` appended.
+   * @param body the reply document; not modified
+   */
+  stamp(body: Uint8Array): Uint8Array {
+    if (this.#seconds === 0) this.tick();
+    const now = this.now();
+    const tail = new DocumentWriter()
+      .document(
+        "$clusterTime",
+        new DocumentWriter().field("clusterTime", now).document("signature", UNSIGNED).finish(),
+      )
+      .field("operationTime", now)
+      .finish();
+    // The two documents joined: the first without its end mark, the second without its length.
+    const joined = new Uint8Array(body.length + tail.length - 5);
+    joined.set(body);
+    joined.set(tail.subarray(4), body.length - 1);
+    new DataView(joined.buffer).setInt32(0, joined.length, true);
+    return joined;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The frame that every command on a collection runs in: take the namespace,
+ * look it up, finish what an interrupted migration left undone.
+ */
+import { DocumentWriter, int32 } from "../../bson/index.js";
+import type { RawValue } from "../../bson/index.js";
+import { failureOf, isOk, request } from "../../protocol/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
+import type { RouterContext } from "../context.js";
+
+/** What runs on a collection: gets its entry, or undefined when it is unsharded. */
+export type OnCollection<T> = (collection: ShardedCollection | undefined) => Promise<T>;
+
+/** Runs an operation on documents: shares the namespace with others. */
+export async function withCollection<T>(
+  context: RouterContext,
+  ns: string,
+  work: OnCollection<T>,
+): Promise<T> {
+  const wait = context.locks.shared(ns);
+  if (wait) await wait;
+  try {
+    const collection = context.catalog.collection(ns);
+    if (collection && collection.pendingDeletions.length > 0) await finishDeletions(context, collection);
+    return await work(collection);
+  } finally {
+    context.locks.release(ns);
+  }
+}
+
+/** Runs a change of the collection's map, or a write that nobody may interleave: has the namespace alone. */
+export function withCollectionAlone<T>(
+  context: RouterContext,
+  ns: string,
+  work: OnCollection<T>,
+): Promise<T> {
+  return context.locks.whileExclusive(ns, async () => {
+    const collection = context.catalog.collection(ns);
+    if (collection && collection.pendingDeletions.length > 0) await finishDeletions(context, collection);
+    return work(collection);
+  });
+}
+
+/** Deletes documents by their `_id` on one shard, a thousand at a time. */
+export async function deleteByIds(
+  context: RouterContext,
+  shard: string,
+  collection: { readonly db: string; readonly name: string },
+  ids: readonly RawValue[],
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += 1000) {
+    const among = new DocumentWriter().values("$in", ids.slice(from, from + 1000)).finish();
+    const q = new DocumentWriter().document("_id", among).finish();
+    const deletes = [new DocumentWriter().document("q", q).field("limit", int32(0)).finish()];
+    const reply = await context.shards.run(
+      shard,
+      request(collection.db, { delete: collection.name }, { deletes }),
+    );
+    if (!isOk(reply)) throw failureOf(reply);
+  }
+}
+
+/**
+ * A migration whose last step failed has left documents on the donor that now
+ * belong to the recipient. They would be read twice, so nothing else happens on
+ * the collection before they are gone. Deleting twice is harmless.
+ */
+async function finishDeletions(context: RouterContext, collection: ShardedCollection): Promise<void> {
+  for (const pending of [...collection.pendingDeletions]) {
+    await deleteByIds(context, pending.shard, collection, pending.ids);
+    collection.pendingDeletions = collection.pendingDeletions.filter((other) => other !== pending);
+  }
+}

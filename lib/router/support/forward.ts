@@ -1,0 +1,81 @@
+/**
+ * Passing a client's command on to a shard.
+ *
+ * A shard is an ordinary server that knows nothing of this router, so fields
+ * that speak to the router stay here: sessions and transaction numbers (the
+ * router remembers retried writes itself), cluster times, read concern and read
+ * preference (there is one copy of the data), API version. Everything else goes
+ * on byte for byte: what a shard does not understand, it refuses.
+ */
+import type { RawValue } from "../../bson/index.js";
+import { DocumentWriter, forEachField } from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
+
+const STAYS_HERE: ReadonlySet<string> = new Set([
+  "$db",
+  "lsid",
+  "txnNumber",
+  "stmtId",
+  "stmtIds",
+  "autocommit",
+  "startTransaction",
+  "$clusterTime",
+  "$configTime",
+  "$topologyTime",
+  "readConcern",
+  "$readPreference",
+  "$queryOptions",
+  "apiVersion",
+  "apiStrict",
+  "apiDeprecationErrors",
+  "clientOperationKey",
+  "mayBypassWriteBlocking",
+]);
+
+/** Fields to put in (a value) or leave out (undefined) while forwarding. */
+export type Changes = Readonly<Record<string, RawValue | undefined>>;
+
+const NO_CHANGES: Changes = {};
+
+/**
+ * The command as a shard should get it.
+ * @param body the client's command
+ * @param changes fields to replace where they stand, to append if new, or to drop
+ */
+export function forwardedBody(body: Uint8Array, changes: Changes = NO_CHANGES): Uint8Array {
+  const writer = new DocumentWriter();
+  const done = new Set<string>();
+  forEachField(body, (name, value) => {
+    if (STAYS_HERE.has(name)) return;
+    if (Object.hasOwn(changes, name)) {
+      done.add(name);
+      const replacement = changes[name];
+      if (replacement) writer.field(name, replacement);
+      return;
+    }
+    writer.field(name, value);
+  });
+  for (const [name, value] of Object.entries(changes)) {
+    if (value && !done.has(name)) writer.field(name, value);
+  }
+  return writer.finish();
+}
+
+/** A whole request for a shard; document sequences go along untouched. */
+export function forwardedRequest(request: Request, changes: Changes = NO_CHANGES): Request {
+  return { ...request, body: forwardedBody(request.body, changes) };
+}
+
+/** The same for a shard that gets only some of the documents. */
+export function forwardedWith(
+  request: Request,
+  sequence: string,
+  documents: readonly Uint8Array[],
+  changes: Changes = NO_CHANGES,
+): Request {
+  return {
+    ...request,
+    body: forwardedBody(request.body, { ...changes, [sequence]: undefined }),
+    sequences: new Map([[sequence, documents]]),
+  };
+}

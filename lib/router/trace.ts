@@ -1,0 +1,198 @@
+/**
+ * The routing trace: what the router did with each operation, as plain data.
+ *
+ *     find library.events {deviceId: "dev-42"}
+ *       targeting  shardKey  { deviceId: "hashed" }  { deviceId: 7632986869154119240 }
+ *       ranges     { deviceId: 0 } → { deviceId: MaxKey } on shardA
+ *       shards     shardA returned 20
+ *       merge      none
+ *
+ * Plots, lessons and golden tests are views of it. Clients read it with the
+ * admin command `{routingTrace: 1, since?, limit?}`.
+ *
+ * Recording must cost an insert next to nothing: a record keeps references to
+ * the (immutable) chunk map and numbers of chunks; bounds and texts are made
+ * when somebody asks. The log is a ring: old entries fall out, `dropped` says
+ * how many a reader has missed.
+ */
+import { DocumentWriter, toDocument } from "../bson/index.js";
+import type { ChunkMap } from "./catalog/chunkMap.js";
+import type { ShardedCollection } from "./catalog/entries.js";
+import type { ShardKeyPattern } from "./keys/shardKeyPattern.js";
+import type { ChunkRun, Targeting } from "./targeting/target.js";
+import { describeIntervals } from "./targeting/target.js";
+
+/** One routed operation, as clients see it. */
+export interface RoutingTraceEntry {
+  /** Running number, from 1. */
+  n: number;
+  at: Date;
+  /** Command name, e.g. `insert`. */
+  op: string;
+  ns: string;
+  targeting: {
+    kind: "shardKey" | "bounds" | "allShards" | "unsharded" | "none";
+    /** The shard key pattern as text, e.g. `{ deviceId: "hashed" }`. */
+    key?: string;
+    /** Bounds in chunk space as text. */
+    bounds?: string;
+  };
+  /** Chunks that the operation met; at most {@link MAX_RANGES}. */
+  ranges: {
+    min: object;
+    max: object;
+    shard: string;
+    /** Documents of a write that went to this range. */
+    documents?: number;
+  }[];
+  /** How many further ranges are not listed; absent when none. */
+  rangesOmitted?: number;
+  /** Work per shard, ascending by id. */
+  shards: { shard: string; sent?: number; returned?: number; ms?: number }[];
+  merge: {
+    kind: "none" | "concatenate" | "sort" | "group" | "count" | "errors";
+    skip?: number;
+    limit?: number;
+  };
+}
+
+/** Ranges that one entry lists at most. */
+export const MAX_RANGES = 256;
+
+/** Work that one shard did for an operation. */
+export interface ShardWork {
+  readonly shard: string;
+  /** Documents or statements sent. */
+  sent?: number;
+  /** Documents that came back in the first answer. */
+  returned?: number;
+  /** Milliseconds of the router's clock. */
+  ms?: number;
+}
+
+/** An operation while it is recorded. */
+export interface TraceRecord {
+  readonly at: number;
+  readonly op: string;
+  readonly ns: string;
+  targeting: RoutingTraceEntry["targeting"]["kind"];
+  key?: ShardKeyPattern | undefined;
+  chunks?: ChunkMap | undefined;
+  /** Set for a targeted filter. */
+  target?: Targeting | undefined;
+  /** Set for documents: how many went to which chunk. */
+  documents?: ReadonlyMap<number, number> | undefined;
+  shards: ShardWork[];
+  merge: RoutingTraceEntry["merge"];
+}
+
+/** A record of an operation that a filter routed. */
+export function traceTargeted(
+  op: string,
+  collection: ShardedCollection,
+  target: Targeting,
+  at: number,
+): TraceRecord {
+  return {
+    at,
+    op,
+    ns: collection.ns,
+    targeting: target.kind,
+    key: collection.key,
+    chunks: collection.chunks,
+    target,
+    shards: [],
+    merge: { kind: "none" },
+  };
+}
+
+/** A record of an operation on an unsharded collection. */
+export function traceUnsharded(op: string, ns: string, shard: string, at: number): TraceRecord {
+  return { at, op, ns, targeting: "unsharded", shards: [{ shard }], merge: { kind: "none" } };
+}
+
+/** The bounded log of records. */
+export class TraceLog {
+  readonly #capacity: number;
+  readonly #ring: TraceRecord[] = [];
+  #next = 1;
+
+  /** @param capacity entries kept */
+  constructor(capacity = 10_000) {
+    this.#capacity = capacity;
+  }
+
+  /** Adds a finished record. */
+  add(record: TraceRecord): void {
+    this.#ring[(this.#next - 1) % this.#capacity] = record;
+    this.#next += 1;
+  }
+
+  /** The number that the next entry will get. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /**
+   * Entries from number `since` on.
+   * @param since first number wanted; 1 when absent
+   * @param limit at most so many entries
+   * @returns raw entries, the number to go on with, and how many of the wanted ones the ring has lost
+   */
+  read(since = 1, limit = this.#capacity): { entries: Uint8Array[]; next: number; dropped: number } {
+    const oldest = Math.max(1, this.#next - this.#capacity);
+    const from = Math.max(since, oldest);
+    const to = Math.min(this.#next, from + limit);
+    const entries: Uint8Array[] = [];
+    for (let n = from; n < to; n++) entries.push(entryDocument(n, this.#ring[(n - 1) % this.#capacity]!));
+    return { entries, next: Math.max(from, to), dropped: Math.max(0, oldest - Math.max(1, since)) };
+  }
+}
+
+function entryDocument(n: number, record: TraceRecord): Uint8Array {
+  const targeting = new DocumentWriter().string("kind", record.targeting);
+  if (record.key) targeting.string("key", record.key.text);
+  if (record.key && record.target && record.target.intervals.length > 0) {
+    targeting.string("bounds", describeIntervals(record.target.intervals, record.key));
+  }
+  const { ranges, omitted } = rangesOf(record);
+  const entry = new DocumentWriter()
+    .int32("n", n)
+    .date("at", record.at)
+    .string("op", record.op)
+    .string("ns", record.ns)
+    .document("targeting", targeting.finish())
+    .arrayOf("ranges", ranges);
+  if (omitted > 0) entry.int32("rangesOmitted", omitted);
+  const shards = [...record.shards].sort((a, b) => (a.shard < b.shard ? -1 : 1));
+  return entry.arrayOf("shards", shards.map(toDocument)).document("merge", toDocument(record.merge)).finish();
+}
+
+function rangesOf(record: TraceRecord): { ranges: Uint8Array[]; omitted: number } {
+  const { chunks } = record;
+  if (!chunks) return { ranges: [], omitted: 0 };
+  const indexes = record.documents
+    ? [...record.documents.keys()].sort((a, b) => a - b)
+    : firstOf(record.target?.chunks ?? [], MAX_RANGES);
+  const total = record.documents ? indexes.length : countOf(record.target?.chunks ?? []);
+  const ranges = indexes.slice(0, MAX_RANGES).map((index) => {
+    const { min, max, shard } = chunks.chunk(index);
+    const range = new DocumentWriter().document("min", min).document("max", max).string("shard", shard);
+    const documents = record.documents?.get(index);
+    if (documents !== undefined) range.int32("documents", documents);
+    return range.finish();
+  });
+  return { ranges, omitted: total - ranges.length };
+}
+
+function firstOf(runs: readonly ChunkRun[], most: number): number[] {
+  const indexes: number[] = [];
+  for (const [first, last] of runs) {
+    for (let index = first; index <= last && indexes.length < most; index++) indexes.push(index);
+  }
+  return indexes;
+}
+
+function countOf(runs: readonly ChunkRun[]): number {
+  return runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+}

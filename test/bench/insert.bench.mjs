@@ -1,0 +1,70 @@
+import { MongoClient } from "mongodb";
+import { calculateObjectSize } from "bson";
+import { compare, report, startCluster } from "./measure.mjs";
+
+const DOCUMENTS = 100_000;
+const BATCH = 1_000;
+
+/** Documents of 120 bytes, `_id` included: what a small event looks like. */
+function batches() {
+  const all = [];
+  for (let i = 0; i < DOCUMENTS; i += BATCH) {
+    all.push(
+      Array.from({ length: BATCH }, (_, j) => ({
+        deviceId: `dev-${String((i + j) % 5000).padStart(5, "0")}`,
+        i: i + j,
+        note: "x".repeat(56),
+      })),
+    );
+  }
+  return all;
+}
+
+/** Router against one shard directly; server in its own process, the driver in this one. */
+export async function run() {
+  const cluster = await startCluster(["--shards", "2"]);
+  const router = new MongoClient(cluster.uri);
+  const direct = new MongoClient(cluster.shards[0].uri);
+  try {
+    const docs = batches();
+    const size = calculateObjectSize({ _id: "123456789012", ...docs[0][0] }) - 5;
+    let n = 0;
+    const insertAll = async (collection) => {
+      for (const batch of docs) {
+        for (const doc of batch) delete doc._id;
+        await collection.insertMany(batch, { ordered: false });
+      }
+    };
+    const side = (client, shard) => {
+      let collection;
+      return {
+        prepare: async () => {
+          await collection?.drop();
+          const name = `events${n++}`;
+          collection = client.db("bench").collection(name);
+          if (shard)
+            await router
+              .db("admin")
+              .command({ shardCollection: `bench.${name}`, key: { deviceId: "hashed" } });
+          else await collection.createIndex({ deviceId: "hashed" });
+        },
+        work: () => insertAll(collection),
+      };
+    };
+    // Databases of their own: the router's names would meet the direct ones on shardA.
+    const times = await compare({ direct: side(direct, false), router: side(router, true) });
+    console.log(
+      `  ${DOCUMENTS.toLocaleString("en")} documents of ${size} bytes, batches of ${BATCH.toLocaleString("en")}: ` +
+        `direct ${times.direct.toFixed(0)} ms, router ${times.router.toFixed(0)} ms`,
+    );
+    report(
+      "inserts per second through the router / into one shard directly",
+      times.direct / times.router,
+      "≥ 0.9",
+    );
+  } finally {
+    await router.close();
+    await direct.close();
+    await cluster.stop();
+  }
+}

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const cli = fileURLToPath(new URL("../../dist/kernel/cli/main.js", import.meta.url));
+
+/** Middle value; of an even number of values the lower middle one. */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[(sorted.length - 1) >> 1];
+}
+
+/** Milliseconds that `work` takes. */
+export async function time(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/**
+ * Median milliseconds of each side, rounds alternating so that both meet the
+ * same machine. `prepare` runs before every measurement and isn't counted.
+ * @param sides {Record<string, {prepare?: () => Promise<void>, work: () => Promise<void>}>}
+ */
+export async function compare(sides, rounds = 7) {
+  const times = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
+  for (let round = -1; round < rounds; round++) {
+    const order = Object.keys(sides);
+    if (round % 2) order.reverse();
+    for (const name of order) {
+      await sides[name].prepare?.();
+      const ms = await time(sides[name].work);
+      if (round >= 0) times[name].push(ms); // round -1 warms both sides up
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+}
+
+/** Prints one line: what, the ratio, what it is measured against, and the goal if there is one. */
+export function report(what, ratio, goal) {
+  const verdict = goal === undefined ? "" : `   (goal ${goal})`;
+  console.log(`  ${what.padEnd(74)} ${ratio.toFixed(2)}${verdict}`);
+}
+
+/** Starts `shardlab cluster --json` in its own process, as a user would. */
+export async function startCluster(args = []) {
+  const start = performance.now();
+  const child = spawn(process.execPath, [cli, "cluster", "--json", ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  return {
+    ...JSON.parse(line),
+    bootMs: performance.now() - start,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { EndpointUnreachableError } from "shardlab/protocol";
+import { expect, test } from "vitest";
+import type { Doc, TestCluster } from "./support/cluster.js";
+import { startCluster } from "./support/cluster.js";
+
+/** Key {x: 1}, cut at 50, all on shardA, x = 0 … 99. */
+async function hundred(): Promise<TestCluster> {
+  const cluster = await startCluster();
+  await cluster.admin({ enableSharding: "test", primaryShard: "shardA" });
+  await cluster.admin({ shardCollection: "test.c", key: { x: 1 } });
+  await cluster.ok("test", { createIndexes: "c", indexes: [{ key: { tag: 1 }, name: "tag_1" }] });
+  await cluster.admin({ split: "test.c", middle: { x: 50 } });
+  await cluster.ok("test", {
+    insert: "c",
+    documents: Array.from({ length: 100 }, (_, x) => ({ _id: x, x })),
+  });
+  return cluster;
+}
+
+const counts = async (cluster: TestCluster): Promise<number[]> =>
+  Promise.all(
+    [...cluster.shards.keys()].map(async (shard) =>
+      Number((await cluster.shard(shard, "test", { count: "c" })).n),
+    ),
+  );
+
+const move = { moveChunk: "test.c", find: { x: 50 }, to: "shardB" };
+
+test("the documents go with their chunk, indexes too", async () => {
+  const cluster = await hundred();
+  expect(await cluster.admin(move)).toMatchObject({ ok: 1 });
+  expect(await counts(cluster)).toEqual([50, 50]);
+  expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 100 });
+  const reply = await cluster.shard("shardB", "test", { listIndexes: "c" });
+  expect((reply.cursor as { firstBatch: Doc[] }).firstBatch.map(({ name }) => name)).toEqual([
+    "_id_",
+    "x_1",
+    "tag_1",
+  ]);
+});
+
+test("versions: the moved chunk gets a new major, one chunk of the donor too; history grows (§3.4)", async () => {
+  const cluster = await hundred();
+  await cluster.admin(move);
+  const chunks = await cluster.all("config", { find: "chunks", sort: { min: 1 } });
+  const version = ({ lastmod }: Doc): string => {
+    const { t, i } = lastmod as { t: number; i: number };
+    return `${t}|${i}`;
+  };
+  // created as 1|0, split into 1|1 and 1|2, moved as 2|0 with 2|1 for the donor's
+  expect(chunks.map(version)).toEqual(["2|1", "2|0"]);
+  expect((chunks[1]!.history as Doc[]).map(({ shard }) => shard)).toEqual(["shardB", "shardA"]);
+  const log = await cluster.all("config", { find: "changelog", filter: { what: /^moveChunk/ } });
+  expect(log.map(({ what }) => what)).toEqual([
+    "moveChunk.start",
+    "moveChunk.commit",
+    "moveChunk.from",
+    "moveChunk.to",
+  ]);
+});
+
+test("moving to where it is already, or to nowhere", async () => {
+  const cluster = await hundred();
+  expect(await cluster.admin({ ...move, to: "shardA" })).toMatchObject({ ok: 1 });
+  expect(await cluster.run("admin", { ...move, to: "shardX" })).toMatchObject({ code: 70 });
+  expect(await cluster.run("admin", { moveChunk: "test.c", to: "shardB" })).toMatchObject({ ok: 0, code: 8 });
+  expect(await cluster.run("admin", { moveChunk: "test.none", find: { x: 1 }, to: "shardB" })).toMatchObject({
+    code: 118,
+  });
+});
+
+test("an open cursor sees every document once, though their chunks move under it", async () => {
+  const cluster = await hundred();
+  for (const sort of [undefined, { x: 1 }]) {
+    const command = { find: "c", batchSize: 10, ...(sort && { sort }) };
+    const first = (await cluster.ok("test", command)).cursor as { id: bigint; firstBatch: Doc[] };
+    const seen = [...first.firstBatch];
+    let id: unknown = first.id;
+    for (let round = 0; String(id) !== "0"; round++) {
+      await cluster.admin({
+        ...move,
+        find: { x: round % 2 ? 0 : 50 },
+        to: round % 4 < 2 ? "shardB" : "shardA",
+      });
+      const next = (await cluster.ok("test", { getMore: id, collection: "c", batchSize: 10 })).cursor as {
+        id: bigint;
+        nextBatch: Doc[];
+      };
+      seen.push(...next.nextBatch);
+      id = next.id;
+    }
+    expect(seen.map(({ x }) => Number(x)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, x) => x),
+    );
+  }
+});
+
+test("clients that read and write meanwhile see one step", async () => {
+  const cluster = await hundred();
+  let moving = true;
+  const reader = async (): Promise<void> => {
+    while (moving) {
+      const found = await cluster.all("test", { find: "c", filter: { x: { $lt: 1000 } }, batchSize: 7 });
+      expect(new Set(found.map(({ _id }) => _id)).size).toBe(found.length);
+      expect(found.filter(({ x }) => Number(x) < 100)).toHaveLength(100);
+    }
+  };
+  const writer = async (): Promise<number> => {
+    let written = 0;
+    while (moving) {
+      await cluster.ok("test", {
+        insert: "c",
+        documents: [{ _id: 1000 + written, x: 20 + written }].map((d) => ({ ...d, x: Number(d.x) + 1000 })),
+      });
+      written += 1;
+    }
+    return written;
+  };
+  const mover = async (): Promise<void> => {
+    for (let round = 0; round < 20; round++)
+      await cluster.admin({ ...move, to: round % 2 ? "shardA" : "shardB" });
+    moving = false;
+  };
+  const [, written] = await Promise.all([reader(), writer(), mover()]);
+  expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 100 + written });
+});
+
+test("a document that cannot be copied stops the move and nothing has changed (§7)", async () => {
+  const cluster = await hundred();
+  await cluster.admin(move);
+  // _id 10 exists on shardA (x: 10); a second one on shardB blocks the way back.
+  await cluster.ok("test", { insert: "c", documents: [{ _id: 10, x: 77.5 }] });
+  const reply = await cluster.run("admin", { ...move, to: "shardA" });
+  expect(reply).toMatchObject({ ok: 0, code: 11000 });
+  expect(await counts(cluster)).toEqual([50, 51]);
+  expect(await cluster.all("test", { find: "c", filter: { x: 77.5 } })).toHaveLength(1);
+});
+
+test("when the donor fails at its last step, its leftovers are gone before anything is read", async () => {
+  const cluster = await hundred();
+  const donor = cluster.shards.get("shardA")!;
+  donor.failWhen = (name) => (name === "delete" ? new EndpointUnreachableError("gone") : undefined);
+  expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 6 });
+  // While the donor cannot delete, the collection can't be read: a wrong answer would be worse.
+  expect(await cluster.run("test", { count: "c" })).toMatchObject({ ok: 0, code: 6 });
+  donor.failWhen = undefined;
+  expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 100 });
+  expect(await counts(cluster)).toEqual([50, 50]);
+});
+
+test("a failed copy leaves no trace on the recipient", async () => {
+  const cluster = await hundred();
+  const recipient = cluster.shards.get("shardB")!;
+  recipient.failWhen = (name) => (name === "insert" ? new EndpointUnreachableError("gone") : undefined);
+  expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 6 });
+  recipient.failWhen = undefined;
+  expect(await counts(cluster)).toEqual([100, 0]);
+  expect(await cluster.admin(move)).toMatchObject({ ok: 1 });
+  expect(await counts(cluster)).toEqual([50, 50]);
+});
+
+test("keys at the very ends, and of hashed and compound keys, move completely", async () => {
+  for (const key of [{ x: 1 }, { x: "hashed" }, { x: 1, y: 1 }, { y: "hashed", x: 1 }] as Doc[]) {
+    const cluster = await startCluster();
+    await cluster.admin({ shardCollection: "test.k", key });
+    const values: unknown[] = [null, 1, "a", { z: 1 }, new Date(0), true, -1e300];
+    await cluster.ok("test", {
+      insert: "k",
+      documents: [{ _id: "missing" }, ...values.map((x, i) => ({ _id: i, x, y: i }))],
+    });
+    const total = values.length + 1;
+    for (const to of ["shardB", "shardA", "shardB"]) {
+      const chunks = await cluster.all("config", { find: "chunks" });
+      for (const { min, max } of chunks) await cluster.admin({ moveChunk: "test.k", bounds: [min, max], to });
+      const reply = await cluster.shard(to, "test", { count: "k" });
+      expect(reply.n, JSON.stringify(key)).toBe(total);
+      expect(await cluster.ok("test", { count: "k" })).toMatchObject({ n: total });
+    }
+  }
+});
