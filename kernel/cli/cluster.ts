@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import type { Cluster, ClusterInfo, ClusterOptions } from "shardlab/cluster";
 import type { Command } from "./command.js";
-import { CliError, ExitCode } from "./command.js";
+import { CliError, ExitCode, wrongOptions } from "./command.js";
 
 const usage = `Usage: shardlab cluster [OPTIONS]
 
@@ -81,8 +81,7 @@ function readArguments(args: string[]): { json: boolean; options: ClusterOptions
       },
     }));
   } catch (error) {
-    const [cause] = (error as Error).message.split(/[.\n]/);
-    throw new CliError(`${cause}; \`shardlab cluster --help\` lists the options`);
+    throw wrongOptions("cluster", error);
   }
   // The cluster itself checks what the values mean; TypeScript's word for them is not the user's.
   const options: ClusterOptions = {

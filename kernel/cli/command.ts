@@ -58,3 +58,19 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/**
+ * What Node's `parseArgs` complains about, as one line of ours.
+ *
+ * @param command the command's name
+ * @param error what `parseArgs` has thrown
+ */
+export function wrongOptions(command: string, error: unknown): CliError {
+  const { message } = error as Error;
+  const ambiguous = /^Option '([^']*)' argument is ambiguous/.exec(message)?.[1];
+  const cause =
+    ambiguous === undefined
+      ? message.split(/\.(?:\s|$)|\n/)[0]!
+      : `what follows ${ambiguous} begins with a dash; if it is meant as its value, write ${ambiguous}=VALUE`;
+  return new CliError(`${cause}; \`shardlab ${command} --help\` lists the options`);
+}

@@ -81,7 +81,8 @@ function version(): string {
 /** Prints what went wrong as one line and gives the exit code. */
 function report(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
-  const line = message.replace(/\s*\n\s*/g, " ");
+  // A message may quote a file's content: nothing in it may move a terminal's cursor.
+  const line = message.replace(/\s*\n\s*/g, " ").replace(/[^\P{Cc}\t]+/gu, "�");
   if (error instanceof CliError) {
     process.stderr.write(`shardlab: ${line}\n`);
     return error.exitCode;

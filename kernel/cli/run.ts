@@ -8,7 +8,7 @@
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CellReport, Notebook, NotebookRun } from "../runner/index.js";
-import { CliError, ExitCode } from "./command.js";
+import { CliError, ExitCode, wrongOptions } from "./command.js";
 import type { Command } from "./command.js";
 
 const usage = `Usage: shardlab run FILE… [OPTIONS]
@@ -66,11 +66,15 @@ export const command: Command = {
     const { files, options } = readArguments(args);
     if (options.engine !== undefined) await checkEngine(options.engine);
     const runner = await import("../runner/index.js");
-    await runner.prepareFolder(options.out);
     const jobs: Job[] = [];
     for (const file of files)
       jobs.push({ file, notebook: await runner.readNotebook(file), out: targetOf(file, options.out) });
     checkTargets(jobs);
+    // Last, so that a call which can't work leaves no empty folder.
+    await runner.prepareFolder(
+      options.out,
+      jobs.flatMap(({ out }) => (options.html ? [out, pageOf(out)] : [out])),
+    );
 
     const abort = new AbortController();
     let exitCode: number = ExitCode.ok;
@@ -115,7 +119,7 @@ async function runJob(job: Job, options: Options, signal: AbortSignal, progress:
   if (options.html) {
     // The highlighter is TypeScript's scanner: loaded only where a page is asked for.
     const { exportHtml } = await import("../runner/html/index.js");
-    job.html = job.out.replace(/\.ipynb$/, ".html");
+    job.html = pageOf(job.out);
     results.push({ path: job.html, content: exportHtml(run.executed, basename(job.file, ".ipynb")) });
   }
   await writeFiles(results);
@@ -144,8 +148,7 @@ function readArguments(args: string[]): { files: string[]; options: Options } {
       },
     });
   } catch (error) {
-    const cause = (error as Error).message.replace(/\.? To specify a positional.*/s, "");
-    throw new CliError(`${cause}; \`shardlab run --help\` lists the options`);
+    throw wrongOptions("run", error);
   }
   const { values, positionals } = parsed;
   if (positionals.length === 0) throw new CliError("no notebook given; name one: shardlab run FILE.ipynb");
@@ -182,6 +185,10 @@ async function checkEngine(engine: string): Promise<void> {
 
 function targetOf(file: string, out: string): string {
   return join(out, `${basename(file, extname(file))}.ipynb`);
+}
+
+function pageOf(out: string): string {
+  return out.replace(/\.ipynb$/, ".html");
 }
 
 function checkTargets(jobs: readonly Job[]): void {

@@ -40,6 +40,15 @@ export function readDiagnostic(
   return { where, line, column, code: diagnostic.code, message, text: `${head}\n${shown}` };
 }
 
+/** The complaint about a cell that declares a name which compiled cells use themselves. */
+export function reservedName(name: string, { where, text }: KnownFile): Diagnostic {
+  const { line, column } = positionAt(text, Math.max(0, text.indexOf(name)));
+  const message = `'${name}' is reserved in notebooks; choose another name.`;
+  const head = `${where}:${line}:${column} - error TS2457: ${message}`;
+  const shown = excerpt(text, line, column, name.length);
+  return { where, line, column, code: 2457, message, text: `${head}\n${shown}` };
+}
+
 /** Line and column of an offset, from 1. */
 export function positionAt(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/);

@@ -17,7 +17,7 @@ import { pathToFileURL } from "node:url";
 import vm from "node:vm";
 import type { Diagnostic as CompilerDiagnostic } from "typescript";
 import { Scope } from "./cellScope.js";
-import { readDiagnostic } from "./diagnostics.js";
+import { readDiagnostic, reservedName } from "./diagnostics.js";
 import type { KnownFile } from "./diagnostics.js";
 import { CellInterrupted } from "./interrupt.js";
 import type { CellRun, Interrupts } from "./interrupt.js";
@@ -116,10 +116,16 @@ export class Executor {
       const where = { where: cell.name, text: cell.source };
       return { diagnostics: source.syntaxErrors.map((one) => readDiagnostic(one, () => where)) };
     }
+    const reserved = parameters.find((name) => source.declared.some((own) => own.name === name));
+    if (reserved !== undefined) {
+      return { diagnostics: [reservedName(reserved, { where: cell.name, text: cell.source })] };
+    }
     const text = source.text + this.#names.suffix(source);
     const { program, file: checked, diagnostics } = this.#project.check(path, text);
+    // The suffix is ours. What the parser stumbles over there is a cell that ends too early: `const a = await`.
+    const syntax = new Set<CompilerDiagnostic>(program.getSyntacticDiagnostics(checked));
     const relevant = diagnostics.filter(
-      (one) => one.file !== checked || (one.start ?? 0) < source.text.length,
+      (one) => one.file !== checked || (one.start ?? 0) < source.text.length || syntax.has(one),
     );
     if (relevant.length > 0) {
       this.#project.drop(path);
@@ -130,7 +136,7 @@ export class Executor {
     const shape = { length: source.text.length, isAmbient: (name: string) => this.#names.isAmbient(name) };
     const write = (name: string, output: string): void => {
       if (name.endsWith(".map")) map = output;
-      else js = output.replace(/\/\/# sourceMappingURL=.*\s*$/, "");
+      else js = output.replace(/^#!.*/, "").replace(/\/\/# sourceMappingURL=.*\s*$/, "");
     };
     program.emit(checked, write, undefined, undefined, {
       before: [cellTransformer(program.getTypeChecker(), shape)],
@@ -138,7 +144,8 @@ export class Executor {
     });
     register(path, { ...file, map });
     const names = [...parameters, "require", "__filename", "__dirname"].join(", ");
-    const script = new vm.Script(`(async function (${names}) { "use strict";\n${js}\n})`, {
+    // The block lets a cell declare `require` or `__filename` itself, as modules do.
+    const script = new vm.Script(`(async function (${names}) { "use strict"; {\n${js}\n}})`, {
       filename: path,
       lineOffset: -1,
       importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

@@ -82,7 +82,10 @@ export class Interrupts {
     stopped.catch(() => undefined);
     this.#running = run;
     try {
-      return await Promise.race([currentRun.run(run, code), stopped]);
+      const value = await Promise.race([currentRun.run(run, code), stopped]);
+      // Code that catches everything, and a chain of callbacks beside the cell's own, may have been stopped unseen.
+      if (run.stopped) throw new CellInterrupted();
+      return value;
     } finally {
       this.#running = undefined;
       this.#reject = undefined;

@@ -3,6 +3,7 @@
  * the value is an array of documents.
  */
 import { inspect } from "node:util";
+import { escapeHtml } from "./escape.js";
 import type { MimeBundle } from "./result.js";
 
 const maxRows = 50;
@@ -64,7 +65,7 @@ function tableOf(rows: readonly unknown[]): string | undefined {
   const shown = rows.slice(0, maxRows);
   const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))];
   if (columns.length === 0 || columns.length > maxColumns) return undefined;
-  const head = columns.map((name) => `<th scope="col">${escape(name)}</th>`).join("");
+  const head = columns.map((name) => `<th scope="col">${escapeHtml(name)}</th>`).join("");
   const body = shown
     .map((row) => `<tr>${columns.map((name) => dataCell(row, name)).join("")}</tr>`)
     .join("\n");
@@ -98,15 +99,11 @@ function dataCell(row: Record<string, unknown>, name: string): string {
       : inspect(value, { depth: 2, breakLength: Infinity, maxArrayLength: 10 });
   const shown = text.length > maxCell ? `${text.slice(0, maxCell - 1)}…` : text;
   const align = typeof value === "number" || typeof value === "bigint" ? ' style="text-align: right"' : "";
-  return `<td${align}>${escape(shown)}</td>`;
+  return `<td${align}>${escapeHtml(shown)}</td>`;
 }
 
 function cut(text: string): string {
   return text.length <= maxText
     ? text
     : `${text.slice(0, maxText)}\n… ${text.length - maxText} more characters`;
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

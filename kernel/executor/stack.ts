@@ -82,7 +82,9 @@ function readFrame(site: NodeJS.CallSite): Frame | undefined {
   const { line, column } = original(path, known, site.getLineNumber() ?? 1, site.getColumnNumber() ?? 1);
   const place = `${known.where}:${line}:${column}`;
   const position = `${script}:${site.getLineNumber()}:${site.getColumnNumber()}`;
-  const shown = text.replace(position, place).replace(/\b(Object|CellScope)\.(?=\S+ \()/, "");
+  // The caller of a class's static block has no position.
+  const placed = text.includes(position) ? text.replace(position, place) : text.replace(script, known.where);
+  const shown = placed.replace(/\b(Object|CellScope)\.(?=\S+ \()/, "");
   return { text: shown.replaceAll("$$scope.", ""), library: "", own: { file: known, line, column } };
 }
 

@@ -16,11 +16,12 @@ export interface ResultFile {
 }
 
 /**
- * Makes the folder and proves that a file can be written there.
+ * Makes the folder and proves that files can be written there.
  *
+ * @param paths the files that will be written
  * @throws RunnerError if not
  */
-export async function prepareFolder(folder: string): Promise<void> {
+export async function prepareFolder(folder: string, paths: readonly string[] = []): Promise<void> {
   const probe = join(folder, `.shardlab-${process.pid}.tmp`);
   try {
     await makeFolder(folder);
@@ -29,6 +30,14 @@ export async function prepareFolder(folder: string): Promise<void> {
     throw unwritable(folder, error);
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
+  }
+  for (const path of paths) {
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory())
+      throw new RunnerError(
+        `${path} can't be written: a folder is in the way`,
+        "choose another folder with --out",
+      );
   }
 }
 

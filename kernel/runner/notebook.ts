@@ -59,7 +59,8 @@ export function isRunnable(cell: NotebookCell): boolean {
 export async function readNotebook(path: string): Promise<Notebook> {
   let content: unknown;
   try {
-    content = JSON.parse(await readFile(path, "utf8"));
+    // Some editors put a byte order mark in front.
+    content = JSON.parse((await readFile(path, "utf8")).replace(/^\uFEFF/, ""));
   } catch (error) {
     throw unreadable(path, error);
   }

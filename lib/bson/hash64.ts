@@ -38,6 +38,12 @@ export function hashedValue(v: RawValue | undefined): RawValue {
   return int64FromWords(state[1]!, state[0]!);
 }
 
+/** The hash as 32-bit words, low before high; valid until the next hash is computed. */
+export function hashWords(v: RawValue | undefined): Int32Array {
+  digest(v ?? NULL);
+  return state;
+}
+
 function digest(v: RawValue): void {
   writeInt32(message, 0, 0); // the seed
   writeInt32(message, 4, canonicalType(v.type));

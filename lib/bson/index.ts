@@ -23,5 +23,11 @@ export { decodeValue, encodeValue, fromDocument, toDocument } from "./convert.js
 export { describeDocument, describeValue } from "./describe.js";
 export { canonicalType, compareDocuments, compareValues } from "./compare.js";
 export { readDouble, readInt32, readInt64, readUint32, writeInt32 } from "./bytes.js";
-export { documentSortableKey, sortableKey, sortableValue, type SortableKey } from "./sortable.js";
-export { hash64, hashedValue } from "./hash64.js";
+export {
+  documentSortableKey,
+  sortableHash,
+  sortableKey,
+  sortableValue,
+  type SortableKey,
+} from "./sortable.js";
+export { hash64, hashedValue, hashWords } from "./hash64.js";

@@ -34,6 +34,7 @@
  */
 import { readDouble, readInt32 } from "./bytes.js";
 import { canonicalType } from "./compare.js";
+import { hashWords } from "./hash64.js";
 import { KeyBuffer } from "./keyBuffer.js";
 import { closingNul, endOfName, endOfValue, startOfScope } from "./raw.js";
 import { writeDecimalKey, writeDoubleKey, writeInt64Key } from "./sortableNumber.js";
@@ -64,6 +65,19 @@ export function sortableKey(values: readonly RawValue[], descending?: readonly b
 export function sortableValue(v: RawValue): string {
   key.clear();
   writeComponent(v.type, v.bytes, v.start, v.end);
+  return key.take();
+}
+
+/**
+ * `sortableValue(hashedValue(v))` without making the value in between: every insert into a hashed
+ * collection needs this key twice, for the router's chunk and for the shard's index.
+ * @param v a missing field hashes as null
+ */
+export function sortableHash(v: RawValue | undefined): string {
+  key.clear();
+  key.byte(canonicalType(BsonType.int64) + 2);
+  const words = hashWords(v);
+  writeInt64Key(key, words[1]!, words[0]!);
   return key.take();
 }
 

@@ -1,4 +1,5 @@
 /** What runs, said honestly in one line. */
+import { rulesFor } from "../router/index.js";
 import type { ClusterInfo } from "./cluster.js";
 
 const ENGINES: Readonly<Record<ClusterInfo["engine"], string>> = {
@@ -24,7 +25,8 @@ export function banner(info: ClusterInfo): string {
     `rules ${info.rules}`,
     `seed ${info.seed}`,
   ];
-  if (info.chunkSizeBytes < 64 * MB) parts.push(`chunk size scaled to ${size(info.chunkSizeBytes)}`);
+  if (info.chunkSizeBytes !== rulesFor(info.rules).chunkSizeMB * MB)
+    parts.push(`chunk size scaled to ${size(info.chunkSizeBytes)}`);
   return `Shardlab: ${parts.join(", ")}`;
 }
 

@@ -6,6 +6,7 @@ import type { ClusterInfo } from "../cluster/index.js";
 import { banner } from "../cluster/index.js";
 import type { RoutingTraceEntry } from "../router/index.js";
 import { Sh } from "./sh.js";
+import { readTrace } from "./trace.js";
 
 /** How long the driver looks for a server before it gives up, in milliseconds. */
 const SERVER_SELECTION_MS = 5_000;
@@ -73,7 +74,7 @@ export class Lab {
     this.id = id;
     this.info = info;
     this.client = newClient(info.uri);
-    this.sh = new Sh(this.client);
+    this.sh = new Sh(() => this.#openClient());
     this.shards = info.shards.map((shard) => new LabServer(shard.id, shard.uri));
     this.config = new LabServer("config", info.config.uri);
     this.#end = end;
@@ -95,7 +96,7 @@ export class Lab {
    * @since Shardlab 0.1
    */
   db(name: string): Db {
-    return this.client.db(name);
+    return this.#openClient().db(name);
   }
 
   /**
@@ -107,9 +108,13 @@ export class Lab {
    * @since Shardlab 0.1
    */
   async trace(since?: number): Promise<RoutingTraceEntry[]> {
-    const command = { routingTrace: 1, ...(since !== undefined && { since }) };
-    const reply = await this.client.db("admin").command(command);
-    return reply["entries"] as RoutingTraceEntry[];
+    return (await readTrace(this.#openClient(), since)).entries;
+  }
+
+  /** The client, as long as there is a cluster behind it. */
+  #openClient(): MongoClient {
+    if (this.#closing) throw new Error("this lab is closed; open another one with startLab()");
+    return this.client;
   }
 
   /**

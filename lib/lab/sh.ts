@@ -10,10 +10,11 @@ import type { ShardingStatus } from "./shardingStatus.js";
 import { readShardingStatus } from "./shardingStatus.js";
 
 export class Sh {
-  readonly #client: MongoClient;
+  readonly #open: () => MongoClient;
 
-  constructor(client: MongoClient) {
-    this.#client = client;
+  /** @param open gives the router's client, or throws where the lab is closed */
+  constructor(open: () => MongoClient) {
+    this.#open = open;
   }
 
   /**
@@ -104,7 +105,7 @@ export class Sh {
    * @since MongoDB 2.2
    */
   async getBalancerState(): Promise<boolean> {
-    const settings = this.#client.db("config").collection<{ _id: string; stopped?: boolean }>("settings");
+    const settings = this.#open().db("config").collection<{ _id: string; stopped?: boolean }>("settings");
     return (await settings.findOne({ _id: "balancer" }))?.stopped !== true;
   }
 
@@ -125,12 +126,12 @@ export class Sh {
    * @example (await lab.sh.status()).databases;
    * @since MongoDB 2.0
    */
-  status(verbose = false): Promise<ShardingStatus> {
-    return readShardingStatus(this.#client, verbose);
+  async status(verbose = false): Promise<ShardingStatus> {
+    return readShardingStatus(this.#open(), verbose);
   }
 
-  #admin(command: Document): Promise<Document> {
-    return this.#client.db("admin").command(command);
+  async #admin(command: Document): Promise<Document> {
+    return this.#open().db("admin").command(command);
   }
 }
 

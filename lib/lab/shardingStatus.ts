@@ -123,15 +123,19 @@ async function migrations(config: Db): Promise<Document | string> {
   return Object.fromEntries([...counts].map(([result, count]) => [String(count), result]));
 }
 
-/** Absent where the server does not know the stage: it is of MongoDB 6.0.3. */
+/** Codes of a server that does not know the stage (it is of MongoDB 6.0.3), or does not let this user run it. */
+const NOT_FOR_US: ReadonlySet<unknown> = new Set([40324, 13, 8000]);
+
+/** Absent where the server does not offer it. */
 async function dataDistribution(client: MongoClient): Promise<Document[] | undefined> {
   try {
     return await client
       .db("admin")
       .aggregate([{ $shardedDataDistribution: {} }])
       .toArray();
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (NOT_FOR_US.has((error as { code?: unknown }).code)) return undefined;
+    throw error;
   }
 }
 

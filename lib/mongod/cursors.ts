@@ -7,7 +7,7 @@
  * environment's clock.
  */
 import type { Environment } from "../protocol/index.js";
-import { CommandError, ErrorCode } from "../protocol/index.js";
+import { checkObjectSize, CommandError, ErrorCode } from "../protocol/index.js";
 import type { Interrupt } from "./planner/interrupt.js";
 
 /** Most bytes of documents in one batch: a reply must fit one 16 MiB document and a little more. */
@@ -53,7 +53,10 @@ export class BatchStream {
 
   constructor(readonly source: DocumentSource) {}
 
-  /** Up to `count` documents and about 16 MiB, at least one document where there is one. */
+  /**
+   * Up to `count` documents and about 16 MiB, at least one document where there is one.
+   * @throws CommandError BSONObjectTooLarge (10334) for a result that no client could read
+   */
   take(count: number): Batch {
     const documents: Uint8Array[] = [];
     let bytes = 0;
@@ -61,6 +64,7 @@ export class BatchStream {
       const document = this.carried ?? this.source.next();
       this.carried = undefined;
       if (!document) return { documents, exhausted: true };
+      checkObjectSize(document);
       if (documents.length > 0 && bytes + document.length > MAX_BATCH_BYTES) {
         this.carried = document;
         return { documents, exhausted: false };

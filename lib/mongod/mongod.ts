@@ -26,20 +26,25 @@ import {
   validateDocument,
 } from "../bson/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
-import { CommandError, ErrorCode, errorReply, isOk, notSimulated } from "../protocol/index.js";
+import {
+  checkRequest,
+  codeName,
+  CommandError,
+  ErrorCode,
+  errorReply,
+  isOk,
+  SERVER_VERSION,
+} from "../protocol/index.js";
 import type { Server } from "./command.js";
 import { Arguments } from "./command.js";
 import { findCommand } from "./commands/index.js";
 import { CursorRegistry } from "./cursors.js";
 import { ObjectIds } from "./objectIds.js";
 import { Interrupt } from "./planner/interrupt.js";
-import { refuseTransactions, SessionCatalog } from "./sessions.js";
+import { SessionCatalog } from "./sessions.js";
 import { Catalog } from "./storage/catalog.js";
 import { DuplicateKeyError } from "./storage/collectionIndex.js";
 import { encodeTree } from "./tree.js";
-
-/** The version it reports: that of the MongoDB line it follows, marked as not being it. */
-export const MONGOD_VERSION = "8.2.6-shardlab";
 
 /** How to make a {@link Mongod}. */
 export interface MongodOptions {
@@ -48,7 +53,7 @@ export interface MongodOptions {
   readonly host: string;
   /** Name of the replica set whose only member it is (a shard's id, e.g. `shardA`); absent: standalone. */
   readonly replSet?: string;
-  /** What buildInfo reports; {@link MONGOD_VERSION} when absent. */
+  /** What buildInfo reports; {@link SERVER_VERSION} when absent. */
   readonly version?: string;
 }
 
@@ -99,8 +104,7 @@ export class Mongod implements Endpoint {
     for (const documents of request.sequences.values())
       for (const document of documents) validateDocument(document);
     const args = new Arguments(command.name, request.body, command);
-    refuseTransactions(args);
-    checkReadConcern(args);
+    checkRequest(request);
     const interrupt = new Interrupt(() => server.environment.now(), maxTime(args));
     const reply = command.run({ server, request, arguments: args, interrupt });
     return command.writes ? withWriteConcern(reply, args) : reply;
@@ -116,7 +120,7 @@ function newServer({ environment, host, replSet, version }: MongodOptions): Serv
     objectIds: new ObjectIds(environment),
     host,
     replSet,
-    version: version ?? MONGOD_VERSION,
+    version: version ?? SERVER_VERSION,
     startedAt: environment.now(),
     counters: new Map(),
   };
@@ -138,31 +142,26 @@ function failureReply(error: unknown): Reply {
   return { body: encodeTree({ ok: double(0), errmsg, code, codeName, keyPattern, keyValue }) };
 }
 
-/** With one member, every level but snapshot reads the same data. */
-function checkReadConcern(args: Arguments): void {
-  const concern = args.document("readConcern");
-  const level = concern && getField(concern, "level");
-  if (!level) return;
-  if (level.type !== BsonType.string) throw args.wrongType("readConcern.level", level, "string");
-  const name = asString(level);
-  if (name === "snapshot") throw notSimulated("read concern snapshot");
-  if (!["local", "available", "majority", "linearizable"].includes(name)) {
-    throw new CommandError(
-      ErrorCode.BadValue,
-      `Enumeration value '${name}' for field 'readConcern.level' is not a valid value.`,
-    );
-  }
-}
-
 /** A write concern that one member cannot satisfy is reported beside the reply; the write stays. */
 function withWriteConcern(reply: Reply, args: Arguments): Reply {
   const concern = args.document("writeConcern");
   const w = concern && getField(concern, "w");
-  if (!w || !isNumeric(w) || asNumber(w) <= 1 || !isOk(reply)) return reply;
+  if (!w || !isOk(reply)) return reply;
+  let code: number;
+  let message: string;
+  if (isNumeric(w) && asNumber(w) > 1) {
+    code = ErrorCode.UnsatisfiableWriteConcern;
+    message = "Not enough data-bearing nodes";
+  } else if (w.type === BsonType.string && asString(w) !== "majority") {
+    code = ErrorCode.UnknownReplWriteConcern;
+    message = `No write concern mode named '${asString(w)}' found in replica set configuration`;
+  } else {
+    return reply;
+  }
   const error = new DocumentWriter()
-    .int32("code", 100)
-    .string("codeName", "UnsatisfiableWriteConcern")
-    .string("errmsg", "Not enough data-bearing nodes")
+    .int32("code", code)
+    .string("codeName", codeName(code))
+    .string("errmsg", message)
     .finish();
   return { body: new DocumentWriter().fieldsOf(reply.body).document("writeConcernError", error).finish() };
 }

@@ -10,36 +10,42 @@
  * Inserts succeed in long runs and all have the same result, so a run is kept
  * as one entry [first, last]: a batch of 1,000 costs as much as one.
  */
-import type { RawValue } from "../bson/index.js";
-import {
-  asBigInt,
-  asDocument,
-  asNumber,
-  BsonType,
-  elements,
-  getField,
-  isNumeric,
-  isTruthy,
-  sortableValue,
-} from "../bson/index.js";
 import type { Environment } from "../protocol/index.js";
-import { CommandError, ErrorCode, notSimulated } from "../protocol/index.js";
+import { incompatibleRetry, retryableNumber, sessionKey, transactionTooOld } from "../protocol/index.js";
 import type { Arguments } from "./command.js";
 
 const SESSION_LIFE_MS = 30 * 60 * 1000;
 const SWEEP_EVERY = 1024;
+const NONE: ReadonlySet<number> = new Set();
 
 /** What the statements of one `txnNumber` have done so far. */
 export class RetryableWrite {
   private readonly runs: { first: number; last: number }[] = [];
+  private earlier: ReadonlySet<number> = NONE;
   private readonly results = new Map<number, unknown>();
   lastUsed = 0;
 
-  constructor(readonly txnNumber: bigint) {}
+  constructor(
+    readonly txnNumber: bigint,
+    /** The command that the number was first used for. */
+    readonly command: string,
+  ) {}
 
-  /** Whether an insert statement has been run. */
+  /** Whether no statement has succeeded yet. */
+  get isEmpty(): boolean {
+    return this.runs.length === 0 && this.results.size === 0;
+  }
+
+  /** The command comes again: from now on {@link hasInserted} knows what happened so far. */
+  again(): void {
+    const earlier = new Set<number>();
+    for (const { first, last } of this.runs) for (let id = first; id <= last; id++) earlier.add(id);
+    this.earlier = earlier;
+  }
+
+  /** Whether an insert statement has been run by an earlier sending of its command. */
   hasInserted(statement: number): boolean {
-    return this.runs.some((run) => run.first <= statement && statement <= run.last);
+    return this.earlier.has(statement);
   }
 
   /** Notes a successful insert statement. */
@@ -74,34 +80,22 @@ export class SessionCatalog {
 
   /**
    * The retryable write that a command belongs to; undefined for a command without `txnNumber`.
-   * @throws CommandError NotImplemented (238) for a multi-document transaction, TransactionTooOld (225)
+   * @throws CommandError TransactionTooOld (225), InvalidOptions (72) for a number used for another kind of write
    */
-  retryable(command: Arguments): RetryableWrite | undefined {
-    refuseTransactions(command);
-    const number = command.get("txnNumber");
+  retryable({ command, body }: Arguments): RetryableWrite | undefined {
+    const number = retryableNumber(body, command);
     if (!number) return undefined;
-    if (!isNumeric(number)) throw command.wrongType("txnNumber", number, "long");
-    const lsid = command.document("lsid");
-    if (!lsid)
-      throw new CommandError(
-        ErrorCode.FailedToParse,
-        "Transaction number requires a session ID to also be specified",
-      );
-    const txnNumber = asBigInt(number);
-    const key = sessionKey(lsid);
+    const { session: key, txnNumber } = number;
     const current = this.sessions.get(key);
-    if (current && current.txnNumber > txnNumber) {
-      throw new CommandError(
-        ErrorCode.TransactionTooOld,
-        `Cannot start transaction ${txnNumber} on the session because a newer transaction ${current.txnNumber} has already started on it.`,
-      );
-    }
+    if (current && current.txnNumber > txnNumber) throw transactionTooOld(txnNumber, current.txnNumber);
     const now = this.environment.now();
-    if (current?.txnNumber === txnNumber) {
+    if (current?.txnNumber === txnNumber && !(current.isEmpty && current.command !== command)) {
+      if (current.command !== command) throw incompatibleRetry(command, current.command, txnNumber);
       current.lastUsed = now;
+      current.again();
       return current;
     }
-    const write = new RetryableWrite(txnNumber);
+    const write = new RetryableWrite(txnNumber, command);
     write.lastUsed = now;
     this.sessions.set(key, write);
     if (++this.opened % SWEEP_EVERY === 0) this.sweep(now);
@@ -117,35 +111,4 @@ export class SessionCatalog {
     for (const [key, write] of this.sessions)
       if (now - write.lastUsed > SESSION_LIFE_MS) this.sessions.delete(key);
   }
-}
-
-/**
- * The statement numbers of a batch of writes.
- * @returns the number of the i-th statement: from `stmtIds`, else counted on from `stmtId` or 0
- */
-export function statementIds(command: Arguments): (index: number) => number {
-  const list = command.get("stmtIds");
-  if (list?.type === BsonType.array) {
-    const numbers = elements(asDocument(list)).map(asNumber);
-    return (index) => numbers[index] ?? index;
-  }
-  const first = command.number("stmtId") ?? 0;
-  return (index) => first + index;
-}
-
-/** Multi-document transactions are not simulated; nothing may be written as if it could be rolled back. */
-export function refuseTransactions(command: Arguments): void {
-  const autocommit = command.get("autocommit");
-  if (command.boolean("startTransaction") || (autocommit && !isTruthy(autocommit)))
-    throw notSimulated("multi-document transactions");
-}
-
-function sessionKey(lsid: Uint8Array): string {
-  const id: RawValue | undefined = getField(lsid, "id");
-  if (id?.type !== BsonType.binary)
-    throw new CommandError(
-      ErrorCode.TypeMismatch,
-      "BSON field 'lsid.id' is the wrong type, expected type 'binData'",
-    );
-  return sortableValue(id);
 }

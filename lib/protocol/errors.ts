@@ -62,6 +62,7 @@ export const ErrorCode = {
   InvalidNamespace: 73,
   NodeNotFound: 74,
   NoReplicationEnabled: 76,
+  UnknownReplWriteConcern: 79,
   IndexOptionsConflict: 85,
   IndexKeySpecsConflict: 86,
   CannotSplit: 87,
@@ -74,6 +75,7 @@ export const ErrorCode = {
   CommandNotSupported: 115,
   ConflictingOperationInProgress: 117,
   NamespaceNotSharded: 118,
+  DocumentValidationFailure: 121,
   ExceededMemoryLimit: 146,
   StaleEpoch: 150,
   ChunkTooBig: 153,
@@ -124,6 +126,7 @@ export const ErrorCode = {
   StaleConfig: 13388,
   IDLFailedToParse: 40414,
   IDLUnknownField: 40415,
+  NotARetryableWriteCommand: 50768,
   /** An aggregation stage that does not exist; MongoDB has only the number. */
   UnrecognizedStage: 40324,
 } as const;

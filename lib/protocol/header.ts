@@ -26,6 +26,9 @@ export const MAX_MESSAGE_BYTES = 48_000_000;
 /** Largest document a client may store, in bytes; `hello` reports it as `maxBsonObjectSize`. */
 export const MAX_BSON_OBJECT_BYTES = 16 * 1024 * 1024;
 
+/** Largest document in a message, in bytes: a stored one, and a little room for what the protocol adds. */
+export const MAX_INTERNAL_BYTES = MAX_BSON_OBJECT_BYTES + 16 * 1024;
+
 /** Most statements in one write command; `hello` reports it as `maxWriteBatchSize`. */
 export const MAX_WRITE_BATCH = 100_000;
 

@@ -14,6 +14,7 @@ export {
   request,
   throwIfFailed,
 } from "./command.js";
+export { checkBatchSize, checkObjectSize, checkRequest } from "./checks.js";
 export type { CursorBatch } from "./cursor.js";
 export { cursorReply, readCursorReply } from "./cursor.js";
 export type { MessageHeader } from "./header.js";
@@ -21,6 +22,7 @@ export {
   FramingError,
   HEADER_BYTES,
   MAX_BSON_OBJECT_BYTES,
+  MAX_INTERNAL_BYTES,
   MAX_MESSAGE_BYTES,
   MAX_WRITE_BATCH,
   messageLength,
@@ -31,3 +33,12 @@ export type { IncomingRequest } from "./message.js";
 export { encodeReply, parseRequest } from "./message.js";
 export { encodeMsgReply, encodeMsgRequest, parseMsgReply } from "./opMsg.js";
 export { encodeQueryReply } from "./opQuery.js";
+export type { RetryableNumber } from "./session.js";
+export {
+  incompatibleRetry,
+  retryableNumber,
+  sessionKey,
+  statementIds,
+  transactionTooOld,
+} from "./session.js";
+export { SERVER_VERSION, WIRE_VERSIONS } from "./release.js";

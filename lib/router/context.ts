@@ -1,7 +1,15 @@
 /**
  * What every command of the router works with: one object that holds the parts.
  */
-import { asBoolean, asDocument, asNumber, BsonType, EMPTY_DOCUMENT, isNumeric } from "../bson/index.js";
+import {
+  asBoolean,
+  asDocument,
+  asNumber,
+  BsonType,
+  EMPTY_DOCUMENT,
+  isNumeric,
+  topLevelNames,
+} from "../bson/index.js";
 import type { RawValue } from "../bson/index.js";
 import type { Environment, Reply, Request } from "../protocol/index.js";
 import { bodyField, CommandError, ErrorCode } from "../protocol/index.js";
@@ -42,9 +50,10 @@ export interface Command {
   /** Runs against the admin database only; elsewhere Unauthorized (13). */
   readonly adminOnly?: boolean;
   /**
-   * The fields the command knows, where this router alone answers it. A field
-   * that is not among them is refused (40415): ignoring a misspelt option would
-   * change the answer. Commands that shards answer leave the check to them.
+   * The fields the command knows, where this router answers it, or may carry it
+   * out itself (careful writes). A field that is not among them is refused
+   * (40415): ignoring a misspelt option would change the answer. Commands that
+   * only shards answer leave the check to them.
    */
   readonly fields?: readonly string[];
   /** Answers a retried `txnNumber` with the first reply. */
@@ -135,4 +144,39 @@ export function requiredField(request: Request, name: string): RawValue {
   const value = bodyField(request, name);
   if (!value) throw missingField(request, name);
   return value;
+}
+
+/** Fields that any command may carry. */
+const GENERIC_FIELDS: ReadonlySet<string> = new Set([
+  "lsid",
+  "txnNumber",
+  "stmtId",
+  "stmtIds",
+  "autocommit",
+  "startTransaction",
+  "readConcern",
+  "writeConcern",
+  "maxTimeMS",
+  "comment",
+  "apiVersion",
+  "apiStrict",
+  "apiDeprecationErrors",
+]);
+
+/**
+ * Refuses fields of a command that nobody knows.
+ * @param known beside the generic ones and those that begin with `$`
+ * @throws CommandError IDLUnknownField (40415)
+ */
+export function checkFields(request: Request, known: readonly string[]): void {
+  const unknown = topLevelNames(request.body)
+    .slice(1)
+    .find((name) => !name.startsWith("$") && !GENERIC_FIELDS.has(name) && !known.includes(name));
+  if (unknown === undefined) return;
+  throw unknownField(`${request.command}.${unknown}`);
+}
+
+/** The error of a field that nobody knows, e.g. `find.foo`. */
+export function unknownField(path: string): CommandError {
+  return new CommandError(ErrorCode.IDLUnknownField, `BSON field '${path}' is an unknown field.`);
 }

@@ -10,13 +10,13 @@
  *
  * Whatever a command throws becomes a failure reply here, in one place.
  */
-import { topLevelNames } from "../bson/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
-import { bodyField, CommandError, ErrorCode, errorReply, notSimulated } from "../protocol/index.js";
+import { checkRequest, CommandError, ErrorCode, errorReply, notSimulated } from "../protocol/index.js";
 import { Catalog } from "./catalog/catalog.js";
 import { CONFIG_SHARD, ShardRegistry } from "./catalog/shards.js";
 import { COMMANDS_BY_NAME, NOT_SIMULATED } from "./commands/table.js";
 import type { Command, RouterContext } from "./context.js";
+import { checkFields } from "./context.js";
 import { CursorStore } from "./merging/cursorStore.js";
 import type { RulesVersion } from "./rules.js";
 import { rulesFor } from "./rules.js";
@@ -112,46 +112,15 @@ export class Router implements Endpoint {
       );
     }
     if (command.fields) checkFields(request, command.fields);
-    if (bodyField(request, "autocommit") || bodyField(request, "startTransaction")) {
-      throw notSimulated("transactions");
-    }
+    checkRequest(request);
     if (!command.retryable) return command.run(this.#context, request);
-    return this.#retryable.once(request, () => this.#write(command, request));
+    return this.#retryable.once(request, command.name, (part) => this.#write(command, part));
   }
 
   async #write(command: Command, request: Request): Promise<Reply> {
     this.#context.clock.tick();
     return command.run(this.#context, request);
   }
-}
-
-/** Fields that any command may carry. */
-const GENERIC_FIELDS: ReadonlySet<string> = new Set([
-  "lsid",
-  "txnNumber",
-  "stmtId",
-  "stmtIds",
-  "autocommit",
-  "startTransaction",
-  "readConcern",
-  "writeConcern",
-  "maxTimeMS",
-  "comment",
-  "apiVersion",
-  "apiStrict",
-  "apiDeprecationErrors",
-]);
-
-/** @throws CommandError IDLUnknownField (40415) */
-function checkFields(request: Request, known: readonly string[]): void {
-  const unknown = topLevelNames(request.body)
-    .slice(1)
-    .find((name) => !name.startsWith("$") && !GENERIC_FIELDS.has(name) && !known.includes(name));
-  if (unknown === undefined) return;
-  throw new CommandError(
-    ErrorCode.IDLUnknownField,
-    `BSON field '${request.command}.${unknown}' is an unknown field.`,
-  );
 }
 
 function unknownCommand(name: string): CommandError {

@@ -59,6 +59,9 @@ export interface RoutingTraceEntry {
 /** Ranges that one entry lists at most. */
 export const MAX_RANGES = 256;
 
+/** Bytes of entries at which one reply is full. */
+const MAX_REPLY_BYTES = 8 * 1024 * 1024;
+
 /** Work that one shard did for an operation. */
 export interface ShardWork {
   readonly shard: string;
@@ -134,7 +137,8 @@ export class TraceLog {
   }
 
   /**
-   * Entries from number `since` on.
+   * Entries from number `since` on, as many as one reply may carry: a reader goes
+   * on from `next` until it gets none.
    * @param since first number wanted; 1 when absent
    * @param limit at most so many entries
    * @returns raw entries, the number to go on with, and how many of the wanted ones the ring has lost
@@ -144,8 +148,13 @@ export class TraceLog {
     const from = Math.max(since, oldest);
     const to = Math.min(this.#next, from + limit);
     const entries: Uint8Array[] = [];
-    for (let n = from; n < to; n++) entries.push(entryDocument(n, this.#ring[(n - 1) % this.#capacity]!));
-    return { entries, next: Math.max(from, to), dropped: Math.max(0, oldest - Math.max(1, since)) };
+    let n = from;
+    for (let bytes = 0; n < to && bytes < MAX_REPLY_BYTES; n++) {
+      const entry = entryDocument(n, this.#ring[(n - 1) % this.#capacity]!);
+      entries.push(entry);
+      bytes += entry.length;
+    }
+    return { entries, next: n, dropped: Math.max(0, oldest - Math.max(1, since)) };
   }
 }
 

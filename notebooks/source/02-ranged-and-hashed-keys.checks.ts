@@ -78,6 +78,7 @@ export default defineLesson({
       objective: "Compute the 64-bit value that a hashed index stores for a string",
       misconceptions: ["the hash is a secret of the server"],
       rules: ["2.4", "4.2", "4.4", "5.0", "6.0", "7.0", "8.0"],
+      unanswered: { answer: [0n, 0n, 0n, 0n, 0n] },
       checks: [
         {
           name: "five 64-bit integers",
@@ -156,6 +157,7 @@ export default defineLesson({
       objective: "Know that a hashed key drops the fraction of a number",
       misconceptions: ["hashed is always best"],
       rules: ["2.4", "4.2", "4.4", "5.0", "6.0", "7.0", "8.0"],
+      unanswered: { answer: [0] },
       checks: [
         {
           name: "the colliding numbers, no others",
@@ -205,6 +207,7 @@ export default defineLesson({
       objective: "Predict the chunks of an empty hashed collection, today and before 7.2",
       misconceptions: ["a sharded collection starts with one chunk"],
       rules: ["7.0", "8.0"],
+      unanswered: { answer: { now: [], before: [] } },
       checks: [
         {
           name: "8.0: split points on three shards",
@@ -267,6 +270,7 @@ export default defineLesson({
       objective: "Explain why a hashed key splits a real data set almost, not exactly, in half",
       misconceptions: ["hashing distributes exactly evenly"],
       rules: "8.0",
+      unanswered: { answer: { below: 0, atOrAbove: 0 } },
       checks: [
         {
           name: "documents with a hash below 0",
@@ -313,6 +317,7 @@ export default defineLesson({
       objective: "Tell targeted queries from scattered ones on a hashed key",
       misconceptions: ["any field of the key targets", "a range of the key is targeted", "$in scatters"],
       rules: "8.0",
+      unanswered: { answer: { equality: 0, otherField: 0, range: 0, inList: 0 } },
       checks: [
         {
           name: "equality on the key",
@@ -400,6 +405,7 @@ export default defineLesson({
           message: `There must be two chunks with the border at { memberId: "${BORDER}" }, on different shards.`,
           async test({ cluster }) {
             const chunks = await cluster.chunks(MEMBERS);
+            if (chunks.length === 0) return "There are no chunks yet: shard library.members first.";
             if (chunks.length === 1)
               return "There is still one chunk from MinKey to MaxKey: an empty ranged collection starts with one; split it with lab.sh.splitAt.";
             const borders = chunks.slice(1).map((chunk) => chunk.min["memberId"] as unknown);

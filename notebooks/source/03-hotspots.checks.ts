@@ -65,6 +65,7 @@ export default defineLesson({
       objective: "Measure how unevenly a collection is distributed",
       misconceptions: ["high cardinality is enough"],
       rules: "8.0",
+      unanswered: { answer: { ranged: 0, hashed: 0 } },
       checks: [
         {
           name: "ranged { ts: 1 }",
@@ -117,6 +118,7 @@ export default defineLesson({
       objective: "Name the queries that a change from a ranged time key to a hashed device key scatters",
       misconceptions: ["hashed is always best"],
       rules: "8.0",
+      unanswered: { answer: { rangedTime: 0, hashedTime: 0, hashedDeviceTime: 0 } },
       checks: [
         {
           name: "a time range on { ts: 1 }",
@@ -171,6 +173,7 @@ export default defineLesson({
       objective: "Show that splitting and balancing move a hotspot without ending it",
       misconceptions: ["the balancer cures hot writes", "more shards make every query faster"],
       rules: "8.0",
+      unanswered: { answer: { lower: 0, upper: 0 } },
       checks: [
         {
           name: "where the new 20,000 went",
@@ -218,6 +221,7 @@ export default defineLesson({
       objective: "See that ObjectIds grow with time, because their first bytes are a clock",
       misconceptions: ["ranged `_id` is fine"],
       rules: ["2.4", "4.2", "4.4", "5.0", "6.0", "7.0", "8.0"],
+      unanswered: { answer: "0".repeat(24) },
       checks: [
         {
           name: "24 hexadecimal digits",

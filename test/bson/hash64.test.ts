@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Code, Double, Long, ObjectId } from "bson";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   MAX_KEY,
@@ -15,12 +16,14 @@ import {
   int32,
   int64,
   objectId,
+  sortableHash,
+  sortableValue,
   string,
   timestamp,
   type RawValue,
 } from "../../lib/bson/index.js";
 import { md5, message, reserve, state } from "../../lib/bson/md5.js";
-import { codeWithScope, decimal, dbPointer, embedded, symbol } from "./arbitraries.js";
+import { anyValue, codeWithScope, decimal, dbPointer, embedded, symbol } from "./arbitraries.js";
 
 const zeros = (n: number): Uint8Array => new Uint8Array(n);
 
@@ -153,6 +156,16 @@ describe("hash64: the recipe, by another md5", () => {
       return [Buffer.from([15, 0, 0, 0]), Buffer.from(`${i}\0`), Buffer.from(v.bytes.subarray(0, v.end))];
     });
     expect(hash64(encodeValue(words))).toBe(reference(25, ...parts, zeros(4)));
+  });
+});
+
+describe("sortableHash", () => {
+  it("is the key of the hashed value, for a missing field too", () => {
+    expect(sortableHash(undefined)).toBe(sortableValue(hashedValue(NULL)));
+    fc.assert(
+      fc.property(anyValue, (v) => sortableHash(v) === sortableValue(hashedValue(v))),
+      { numRuns: 500 },
+    );
   });
 });
 

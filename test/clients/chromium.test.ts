@@ -12,12 +12,17 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The page's DOM after its scripts have run, opened from disk as by a double click. */
-async function openInChromium(file: string, profile: string): Promise<string> {
+async function openInChromium(file: string, profile: string, ...more: string[]): Promise<string> {
   const flags = [
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking",
     "--disable-component-update --disable-sync --virtual-time-budget=20000 --dump-dom",
   ];
-  const args = [...flags.join(" ").split(" "), `--user-data-dir=${profile}`, pathToFileURL(file).href];
+  const args = [
+    ...flags.join(" ").split(" "),
+    ...more,
+    `--user-data-dir=${profile}`,
+    pathToFileURL(file).href,
+  ];
   const { stdout } = await run(chromium.path, args, { maxBuffer: 64 << 20 });
   return stdout;
 }
@@ -41,6 +46,24 @@ describeWith(chromium, "the exported page of lesson 03 in headless Chromium, ope
 
   it("draws its figures", () => {
     expect(dom.match(/class="main-svg"/g)?.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("draws them as wide as the page's column, in a narrow window too", async () => {
+    const widths = async (width: number): Promise<number[]> => {
+      const page = await openInChromium(
+        path.join(folder, "out", "03-hotspots.html"),
+        path.join(folder, `profile-${width}`),
+        `--window-size=${width},900`,
+      );
+      const figures = [...page.matchAll(/<svg class="main-svg"[^>]* width="([\d.]+)"/g)];
+      return [...new Set(figures.map((match) => Number(match[1])))];
+    };
+    const [wide, narrow] = [await widths(1200), await widths(600)];
+    expect(wide).toHaveLength(1);
+    expect(wide[0]).toBeGreaterThan(720); // 700 is what Plotly takes when it can't measure its place
+    expect(narrow).toHaveLength(1);
+    expect(narrow[0]).toBeGreaterThan(400);
+    expect(narrow[0]).toBeLessThan(600);
   });
 
   it("has the numbers of the experiments as text and in tables", () => {

@@ -72,6 +72,9 @@ describe("figures of a running cluster", () => {
     const nothing = await plot.distribution("library.nowhere", { lab: lab() });
     expect(nothing.summary).toBe("library.nowhere, not sharded: no documents on 2 shards.");
     await expect(plot.distribution("events", { lab: lab() })).rejects.toThrow(/"events" is no namespace/);
+    await expect(plot.distribution(5 as never, { lab: lab() })).rejects.toThrow(/^5 is no namespace/);
+    await expect(plot.inserts("", { lab: lab() })).rejects.toThrow(/^"" is no namespace/);
+    await expect(plot.inserts("nodot", { lab: lab() })).rejects.toThrow(/"nodot" is no namespace/);
   });
 
   it("shows inserts in the order they came, all collections or one, from any point on", async () => {

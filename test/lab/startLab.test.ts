@@ -65,7 +65,17 @@ describe("startLab", () => {
     await lab.close();
     await lab.close();
     expect(await listens(lab.uri)).toBe(false);
-    await expect(lab.db("library").collection("loans").findOne()).rejects.toThrow();
+  });
+
+  it("says that it is closed to whoever goes on using it", async () => {
+    const lab = await startLab();
+    await lab.close();
+    expect(() => lab.db("library")).toThrow("this lab is closed; open another one with startLab()");
+    await expect(lab.sh.status()).rejects.toThrow("this lab is closed");
+    await expect(lab.sh.shardCollection("library.loans", { memberId: 1 })).rejects.toThrow(
+      "this lab is closed",
+    );
+    await expect(lab.trace()).rejects.toThrow("this lab is closed");
   });
 
   it("is closed at the end of an await using block", async () => {

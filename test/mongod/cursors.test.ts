@@ -63,6 +63,27 @@ describe("a cursor", () => {
     expect(more["cursor"].nextBatch.map(({ _id }: { _id: number }) => _id)).toEqual([15, 16, 17, 18, 19]);
   });
 
+  it("refuses a result over 16 MiB, which no client could read", async () => {
+    const t = new TestMongod();
+    const tenMegabytes = (letter: string): string => letter.repeat(10_000_000);
+    await t.insert("n", { _id: 1, s: tenMegabytes("a") }, { _id: 2, s: tenMegabytes("b") });
+    const both = { $group: { _id: null, s: { $push: "$s" } } };
+    expect(await t.reply({ aggregate: "n", pipeline: [both], cursor: {} })).toMatchObject({
+      code: 10334,
+      codeName: "BSONObjectTooLarge",
+    });
+    expect(await t.aggregate("n", [both, { $project: { n: { $size: "$s" } } }])).toEqual([
+      { _id: null, n: 2 },
+    ]);
+    const doubled = { find: "n", filter: { _id: 1 }, projection: { a: "$s", b: "$s" } };
+    expect(await t.reply(doubled)).toMatchObject({ code: 10334 });
+    expect(await t.reply({ ...doubled, batchSize: 0 })).toMatchObject({ ok: 1 });
+    expect(await t.reply({ distinct: "n", key: "s" })).toMatchObject({
+      code: 17217,
+      errmsg: "distinct too big, 16mb cap",
+    });
+  });
+
   it("belongs to its namespace", async () => {
     const t = await numbers(200);
     const { cursor } = await t.run({ find: "n" });

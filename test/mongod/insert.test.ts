@@ -172,6 +172,8 @@ describe("insert", () => {
     const t = new TestMongod();
     const reply = await t.run({ insert: "loans", documents: [{ _id: 1 }], writeConcern: { w: 2 } });
     expect(reply).toMatchObject({ n: 1, ok: 1, writeConcernError: { code: 100 } });
+    const unknown = { insert: "loans", documents: [{ _id: 3 }], writeConcern: { w: "nobody" } };
+    expect(await t.run(unknown)).toMatchObject({ n: 1, ok: 1, writeConcernError: { code: 79 } });
     expect(
       await t.run({ insert: "loans", documents: [{ _id: 2 }], writeConcern: { w: "majority" } }),
     ).toEqual({ n: 1, ok: 1 });

@@ -163,6 +163,9 @@ describe("shards", () => {
     const perShard = stats.shards as Record<string, { count: number; size: number }>;
     expect(perShard.shardA!.count + perShard.shardB!.count).toBe(100);
     expect(perShard.shardA!.size + perShard.shardB!.size).toBe(stats.size);
+    // A scale divides sizes, not the size of an average document.
+    const scaled = await cluster.ok("library", { collStats: "c", scale: 1024 });
+    expect(scaled).toMatchObject({ scaleFactor: 1024, avgObjSize: stats.avgObjSize });
     expect(await cluster.ok("library", { dbStats: 1 })).toMatchObject({ db: "library", objects: 100 });
   });
 

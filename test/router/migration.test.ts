@@ -1,4 +1,5 @@
-import { EndpointUnreachableError } from "shardlab/protocol";
+import { toDocument } from "shardlab/bson";
+import { EndpointUnreachableError, readCursorReply, request } from "shardlab/protocol";
 import { expect, test } from "vitest";
 import type { Doc, TestCluster } from "./support/cluster.js";
 import { startCluster } from "./support/cluster.js";
@@ -177,4 +178,20 @@ test("keys at the very ends, and of hashed and compound keys, move completely", 
       expect(await cluster.ok("test", { count: "k" })).toMatchObject({ n: total });
     }
   }
+});
+
+test("a chunk of more small documents than one insert may carry moves under an open cursor", async () => {
+  const total = 150_000; // a write command carries 100,000 at most; 16 MB of these are far more
+  const cluster = await startCluster();
+  await cluster.admin({ enableSharding: "test", primaryShard: "shardA" });
+  await cluster.admin({ shardCollection: "test.c", key: { _id: 1 } });
+  for (let from = 0; from < total; from += 50_000) {
+    const documents = Array.from({ length: 50_000 }, (_, i) => toDocument({ _id: from + i }));
+    await cluster.ok("test", { insert: "c", ordered: false }, { documents });
+  }
+  const first = (await cluster.ok("test", { find: "c", batchSize: 1 })).cursor as { id: bigint };
+  await cluster.admin({ moveChunk: "test.c", find: { _id: 0 }, to: "shardB" });
+  expect(await counts(cluster)).toEqual([0, total]);
+  const rest = await cluster.router.run(request("test", { getMore: first.id, collection: "c" }));
+  expect(readCursorReply(rest)).toMatchObject({ id: 0n, batch: { length: total - 1 } });
 });

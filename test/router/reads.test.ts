@@ -265,6 +265,29 @@ describe("aggregate", () => {
   });
 });
 
+describe("results over 16 MiB", () => {
+  test("are refused, whether they grew on a shard or while merging", async () => {
+    await cluster.admin({ shardCollection: "test.wide", key: { x: 1 } });
+    await cluster.admin({ split: "test.wide", middle: { x: 50 } });
+    await cluster.admin({ moveChunk: "test.wide", find: { x: 50 }, to: "shardB" });
+    // Ten megabytes on each shard.
+    for (const x of [1, 51]) {
+      const document = { _id: x, x, s: (x === 1 ? "a" : "b").repeat(10_000_000) };
+      await cluster.ok("test", { insert: "wide", documents: [document] });
+    }
+    const both = { $group: { _id: null, s: { $push: "$s" } } };
+    const grouped = (...more: Doc[]): Doc => ({ aggregate: "wide", pipeline: [both, ...more], cursor: {} });
+    expect(await cluster.run("test", grouped())).toMatchObject({ ok: 0, code: 10334 });
+    expect(await cluster.all("test", grouped({ $unset: "s" }))).toEqual([{ _id: null }]);
+    const doubled = { find: "wide", projection: { a: "$s", b: "$s" } };
+    expect(await cluster.run("test", doubled)).toMatchObject({ ok: 0, code: 10334 });
+    const distinct = { distinct: "wide", key: "s" };
+    expect(await cluster.run("test", distinct)).toMatchObject({ ok: 0, code: 17217 });
+    expect(await cluster.run("test", { ...distinct, query: { x: 1 } })).toMatchObject({ ok: 1 });
+    await cluster.ok("test", { drop: "wide" });
+  });
+});
+
 describe("explain (§5)", () => {
   type Plan = { stage: string; shards: { shardName: string; winningPlan: Doc }[]; inputStage?: Doc };
   const explain = async (command: Doc, verbosity = "queryPlanner"): Promise<Doc> =>
@@ -372,4 +395,59 @@ describe("explain (§5)", () => {
     const reply = await cluster.ok("nowhere", { explain: { find: "c" }, verbosity: "queryPlanner" });
     expect(reply.queryPlanner).toMatchObject({ winningPlan: { queryPlan: { stage: "EOF" } } });
   });
+});
+
+test("a read concern that promises another view of the data is refused, not ignored", async () => {
+  const cluster = await startCluster();
+  const find = (level: string): Promise<Doc> => cluster.run("test", { find: "c", readConcern: { level } });
+  expect(await find("majority")).toMatchObject({ ok: 1 });
+  expect(await find("snapshot")).toMatchObject({ ok: 0, code: 238 });
+  expect(await find("snapshto")).toMatchObject({ ok: 0, code: 2 });
+});
+
+test("a trace too long for one reply comes in pieces that join without a gap", async () => {
+  const cluster = await startCluster();
+  await cluster.admin({ shardCollection: "test.c", key: { x: 1 } });
+  const long = "k".repeat(1000);
+  for (let i = 0; i < 256; i++) {
+    const middle = `${String(i).padStart(3, "0")}${long}`;
+    await cluster.admin({ split: "test.c", middle: { x: middle } });
+  }
+  // Every find lists 256 ranges of about 2 KB: 0.5 MB each.
+  for (let i = 0; i < 40; i++) await cluster.ok("test", { find: "c" });
+  const numbers: number[] = [];
+  let replies = 0;
+  for (let since = 1; ; replies++) {
+    const { entries, next } = await cluster.admin({ routingTrace: 1, since });
+    const list = entries as RoutingTraceEntry[];
+    if (list.length === 0) break;
+    numbers.push(...list.map(({ n }) => n));
+    since = Number(next);
+  }
+  expect(replies).toBeGreaterThan(1);
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => i + 1));
+  expect(numbers.length).toBeGreaterThanOrEqual(40);
+});
+
+test("options of a merged read are checked as one server checks them", async () => {
+  const sorted = { aggregate: "c", pipeline: [{ $sort: { x: 1 } }] };
+  const rows = { aggregate: 1, pipeline: [{ $shardedDataDistribution: {} }] };
+  const opened = (await cluster.ok("test", { find: "c", batchSize: 1 })).cursor as { id: bigint };
+  const wrong: [string, Doc, number][] = [
+    ["test", { ...sorted, cursor: { batchSize: -1 } }, 51024],
+    ["test", { ...sorted, cursor: { batchSize: "ten" } }, 14],
+    ["test", { ...sorted, cursor: { batchsize: 10 } }, 40415],
+    ["admin", { ...rows, cursor: { batchsize: 10 } }, 40415],
+    ["admin", { ...rows, cursor: {}, explian: true }, 40415],
+    ["admin", { ...rows, cursor: {}, explain: true }, 238],
+    ["test", { getMore: opened.id, collection: "c", batchsize: 10 }, 40415],
+  ];
+  for (const [db, command, code] of wrong) {
+    expect(
+      await cluster.run(db, command),
+      JSON.stringify(command, (_, v: unknown) => (typeof v === "bigint" ? String(v) : v)),
+    ).toMatchObject({ ok: 0, code });
+  }
+  // A count's negative limit means its absolute value.
+  expect(await cluster.ok("test", { count: "c", query: {}, limit: -5 })).toMatchObject({ n: 5 });
 });

@@ -162,6 +162,76 @@ describe("retryable writes", () => {
     });
   });
 
+  test("statements are known one by one: those that ran count, the others run", async () => {
+    const cluster = await splitAtZero();
+    const documents = [-1, 1, 2].map((x) => ({ _id: x, x }));
+    const write = (...list: Doc[]): Promise<Doc> =>
+      cluster.ok("test", { insert: "c", documents: list, ...session(1) });
+    expect(await write(documents[0]!, documents[1]!)).toMatchObject({ n: 2 });
+    // Another document under statement 0: one statement, which has run.
+    expect(await write({ _id: 9, x: 9 })).toMatchObject({ n: 1 });
+    expect(await write(...documents)).toMatchObject({ n: 3 });
+    const more = { insert: "c", documents: [documents[2], { _id: 3, x: 3 }], stmtIds: [2, 3], ...session(1) };
+    expect(await cluster.ok("test", more)).toMatchObject({ n: 2 });
+    expect(await cluster.all("test", { find: "c", sort: { x: 1 }, projection: { x: 1, _id: 0 } })).toEqual(
+      [-1, 1, 2, 3].map((x) => ({ x })),
+    );
+  });
+
+  test("statements that failed run again, under their own positions", async () => {
+    const cluster = await splitAtZero();
+    await cluster.ok("test", { insert: "c", documents: [{ _id: 1, x: 1 }] });
+    const documents = [0, 1, 2].map((x) => ({ _id: x, x }));
+    const command = { insert: "c", documents, ordered: false, ...session(1) };
+    expect(await cluster.ok("test", command)).toMatchObject({
+      n: 2,
+      writeErrors: [{ index: 1, code: 11000 }],
+    });
+    expect(await cluster.ok("test", command)).toMatchObject({
+      n: 2,
+      writeErrors: [{ index: 1, code: 11000 }],
+    });
+    await cluster.ok("test", { delete: "c", deletes: [{ q: { x: 1 }, limit: 1 }] });
+    const last = await cluster.ok("test", command);
+    expect([last.n, last.writeErrors]).toEqual([3, undefined]);
+  });
+
+  test("updates and upserts keep their counts and ids; a part of an uneven batch is refused", async () => {
+    const cluster = await splitAtZero();
+    await cluster.ok("test", { insert: "c", documents: [{ _id: 1, x: 1 }] });
+    const set = (x: number, upsert = false): Doc => ({ q: { x }, u: { $inc: { n: 1 } }, upsert });
+    const send = (updates: Doc[], extra: Doc = {}): Promise<Doc> =>
+      cluster.run("test", { update: "c", updates, ...session(1), ...extra });
+    const first = await send([set(1), set(50), set(-7, true)]);
+    expect(first).toMatchObject({ n: 2, nModified: 1, upserted: [{ index: 2 }] });
+    const again = await send([set(1), set(50), set(-7, true), set(1)]);
+    expect(again).toMatchObject({ n: 3, nModified: 2, upserted: first.upserted });
+    expect(await send([set(1)])).toMatchObject({ ok: 0, code: 238 });
+    expect(await cluster.all("test", { find: "c", filter: { x: 1 } })).toEqual([{ _id: 1, x: 1, n: 2 }]);
+  });
+
+  test("a number that another kind of command has used is refused, by a shard too", async () => {
+    const cluster = await splitAtZero();
+    const first = { insert: "c", documents: [{ _id: 1, x: 1 }], ...session(1) };
+    const other = { delete: "c", deletes: [{ q: { x: 1 }, limit: 1 }], ...session(1) };
+    await cluster.ok("test", first);
+    expect(await cluster.run("test", other)).toMatchObject({ ok: 0, code: 72 });
+    expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 1 });
+    await cluster.shard("shardA", "alone", first);
+    expect(await cluster.shard("shardA", "alone", other)).toMatchObject({ ok: 0, code: 72 });
+  });
+
+  test("an _id that two shards have is written on both, as by a real mongos", async () => {
+    const cluster = await splitAtZero();
+    const documents = [-1, 1].map((x) => ({ _id: 1, x }));
+    await cluster.ok("test", { insert: "c", documents });
+    const updates = [{ q: { _id: 1 }, u: { $set: { v: 1 } } }];
+    expect(await cluster.ok("test", { update: "c", updates })).toMatchObject({ n: 2, nModified: 2 });
+    const deletes = [{ q: { _id: 1 }, limit: 1 }];
+    expect(await cluster.ok("test", { delete: "c", deletes })).toMatchObject({ n: 2 });
+    expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 0 });
+  });
+
   test("a command that failed whole runs when it is repeated", async () => {
     const cluster = await splitAtZero();
     const command = {
@@ -350,7 +420,7 @@ describe("changing a shard key value (§4.5)", () => {
       "by updateMany",
       "8.0",
       { update: "c", updates: [{ q: { x: -2 }, u: { $set: { x: 10 } }, multi: true }] },
-      session(1),
+      {},
       72,
     ],
     [
@@ -420,5 +490,39 @@ describe("changing a shard key value (§4.5)", () => {
     });
     expect(reply).toMatchObject({ n: 1, nModified: 1 });
     expect(await onShard(cluster, "shardB")).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe("fields that nobody knows", () => {
+  test("are refused, also where the router carries a write out itself", async () => {
+    const cluster = await splitAtZero();
+    await cluster.ok("test", { insert: "c", documents: [{ _id: 0, x: -1, tag: "t" }] });
+    const commands: Doc[] = [
+      { insert: "c", documents: [{ _id: 1, x: 1 }], orderd: false },
+      { update: "c", updates: [{ q: { tag: "t" }, u: { $set: { seen: 1 } } }], orderd: false },
+      { update: "c", updates: [{ q: { tag: "t" }, u: { $set: { seen: 1 } }, mutli: true }] },
+      { delete: "c", deletes: [{ q: { tag: "t" }, limit: 1 }], orderd: false },
+      { delete: "c", deletes: [{ q: { tag: "t" }, limit: 1, hnit: "x_1" }] },
+      { findAndModify: "c", query: { tag: "t" }, remove: true, sorted: { x: 1 } },
+    ];
+    const wrong: [Doc, number][] = [
+      [{ findAndModify: "c", query: { tag: "t" }, remove: true, new: true }, 9],
+      [{ findAndModify: "c", query: { tag: "t" }, remove: true, upsert: true }, 9],
+      [
+        { findAndModify: "c", query: { tag: "t" }, update: { $set: { seen: 1 } }, arrayFilters: { a: 1 } },
+        14,
+      ],
+      [{ update: "c", updates: [{ q: { tag: "t" }, u: { $set: { seen: 1 } }, arrayFilters: { a: 1 } }] }, 14],
+    ];
+    for (const [command, code] of wrong) {
+      expect(await cluster.run("test", command), JSON.stringify(command)).toMatchObject({ ok: 0, code });
+    }
+    for (const command of commands) {
+      expect(await cluster.run("test", command), JSON.stringify(command)).toMatchObject({
+        ok: 0,
+        code: 40415,
+      });
+    }
+    expect(await cluster.all("test", { find: "c" })).toEqual([{ _id: 0, x: -1, tag: "t" }]);
   });
 });

@@ -6,7 +6,7 @@
  * ends a template's `${`.
  */
 import type { SyntaxKind as Kind } from "typescript";
-import { escapeHtml } from "./escape.js";
+import { escapeHtml } from "../../executor/escape.js";
 import { ts } from "../../executor/typescript.js";
 
 type TokenClass = "keyword" | "string" | "number" | "comment" | "regex" | "function" | "type" | "";

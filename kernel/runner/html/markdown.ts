@@ -10,7 +10,7 @@ import markdownIt from "markdown-it";
 import type { MarkdownIt, Token } from "markdown-it";
 import type { NotebookCell } from "../notebook.js";
 import { sourceOf } from "../notebook.js";
-import { escapeHtml } from "./escape.js";
+import { escapeHtml } from "../../executor/escape.js";
 import { highlight } from "./highlight.js";
 
 /** A heading of the page, in order. */

@@ -7,7 +7,7 @@
  */
 import type { MimeBundle } from "../../executor/index.js";
 import type { Output } from "../../session/index.js";
-import { escapeHtml } from "./escape.js";
+import { escapeHtml } from "../../executor/escape.js";
 import type { MarkdownDocument } from "./markdown.js";
 import { sanitizeHtml } from "./sanitize.js";
 

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { isRunnable, sourceOf } from "../notebook.js";
 import type { Notebook, NotebookCell } from "../notebook.js";
-import { escapeHtml } from "./escape.js";
+import { escapeHtml } from "../../executor/escape.js";
 import { drawScript, plotlySource } from "./figures.js";
 import { highlight } from "./highlight.js";
 import { MarkdownDocument } from "./markdown.js";

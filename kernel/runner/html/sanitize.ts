@@ -11,7 +11,7 @@
  *
  *     <b onclick="x()">hi</b><script>x()</script>   →   <b>hi</b>
  */
-import { escapeHtml } from "./escape.js";
+import { escapeHtml } from "../../executor/escape.js";
 
 /** Elements that stay, with the attributes they may have beside the common ones. */
 // prettier-ignore

@@ -96,8 +96,7 @@ th[align=right], td[align=right] { text-align: right; }
 thead th { background: var(--panel); }
 figure { margin: .5rem 0; }
 img { max-width: 100%; height: auto; }
-.plot:empty { display: none; }
-.plot { width: 100%; min-height: 22rem; }
+.plot { width: 100%; }
 blockquote { border-left: 3px solid var(--line); margin-left: 0; padding-left: 1rem; color: var(--muted); }
 footer { color: var(--muted); font-size: .85rem; border-top: 1px solid var(--line); margin-top: 3rem; padding-top: .5rem; }
 ${["keyword", "string", "number", "comment", "function", "type"].map((name) => `.tok-${name} { color: var(--${name}); }`).join("\n")}

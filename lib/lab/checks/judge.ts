@@ -35,6 +35,8 @@ export interface Judgement {
 
 const DEFAULT_SECONDS = 10;
 
+const NOT_ANSWERED = "Not answered yet: write your own code where the cell says YOUR CODE HERE.";
+
 /**
  * @param visibility "public" runs public checks only; "all" hidden ones too
  */
@@ -46,8 +48,9 @@ export async function judge(
   const checks = question.checks.filter((check) => visibility === "all" || check.visibility !== "hidden");
   const unanswered = question.unanswered;
   if (unanswered && sameValue(context.answer, unanswered.answer)) {
-    const results = checks.map((check) => result(check, "fail", unanswered.message));
-    return { results, score: 0, max: total(checks), feedback: unanswered.message };
+    const message = unanswered.message ?? NOT_ANSWERED;
+    const results = checks.map((check) => result(check, "fail", message));
+    return { results, score: 0, max: total(checks), feedback: message };
   }
   const results: CheckResult[] = [];
   for (const check of checks) {

@@ -98,8 +98,11 @@ export interface QuestionDefinition {
   wrongAnswers: readonly WrongAnswer[];
   /** Time limit of one check in seconds, default 10. */
   seconds?: number;
-  /** Shown instead of other messages while the answer is still this placeholder. */
-  unanswered?: { answer: unknown; message: string };
+  /**
+   * The answer that the student's notebook gives as it is handed out (the stub's). While it is
+   * still that, every check fails with this message, so that an empty try gives nothing away.
+   */
+  unanswered?: { answer: unknown; message?: string };
 }
 
 /** A checked question. */

@@ -42,11 +42,8 @@ export interface DistributionFigure extends Figure, Distribution {
  * @throws RangeError when `ns` has no dot; MongoServerError as `$collStats` and `config` reads do
  */
 export async function readDistribution(client: MongoClient, ns: string): Promise<Distribution> {
-  const dot = ns.indexOf(".");
-  if (dot < 1 || dot === ns.length - 1) {
-    throw new RangeError(`"${ns}" is no namespace; write database.collection, such as "library.events"`);
-  }
-  const collection = client.db(ns.slice(0, dot)).collection(ns.slice(dot + 1));
+  const [db, name] = splitNamespace(ns);
+  const collection = client.db(db).collection(name);
   const [rows, catalog, names] = await Promise.all([
     ifThere(collection.aggregate<CollStatsRow>([{ $collStats: { storageStats: {} } }]).toArray(), []),
     readCatalog(client, ns),
@@ -64,6 +61,20 @@ export async function readDistribution(client: MongoClient, ns: string): Promise
     return share;
   });
   return catalog ? { ns, key: catalog.key, shards } : { ns, shards };
+}
+
+/**
+ * Database and collection of a namespace.
+ * @throws RangeError for anything else, with an example of a namespace
+ */
+export function splitNamespace(ns: string): [db: string, collection: string] {
+  const dot = typeof ns === "string" ? ns.indexOf(".") : -1; // a cell may have been told to ignore types
+  if (dot < 1 || dot === ns.length - 1) {
+    throw new RangeError(
+      `${JSON.stringify(ns)} is no namespace; write database.collection, such as "library.events"`,
+    );
+  }
+  return [ns.slice(0, dot), ns.slice(dot + 1)];
 }
 
 interface CollStatsRow {

@@ -6,13 +6,15 @@
  */
 import type { MongoClient } from "mongodb";
 import type { ClusterInfo } from "../../cluster/index.js";
+import { rulesFor } from "../../router/index.js";
 import { currentLab } from "../startLab.js";
+import { readTrace } from "../trace.js";
 import { alreadyDisplayed, display } from "../display.js";
-import { distributionFigure, readDistribution } from "./distribution.js";
+import { distributionFigure, readDistribution, splitNamespace } from "./distribution.js";
 import type { DistributionFigure } from "./distribution.js";
 import { show } from "./figure.js";
 import { insertBatches, insertsFigure } from "./inserts.js";
-import type { InsertsFigure, TraceEntryLike } from "./inserts.js";
+import type { InsertsFigure } from "./inserts.js";
 
 export { distributionFigure, keyText, readDistribution } from "./distribution.js";
 export type { Distribution, DistributionFigure, ShardShare } from "./distribution.js";
@@ -37,7 +39,7 @@ export interface DistributionOptions {
 
 /** Options of `plot.inserts`. */
 export interface InsertsOptions extends DistributionOptions {
-  /** Only operations after this number of the trace (`next` of an earlier read). */
+  /** Only operations from this number of the trace on (one more than the `n` of the last entry seen). */
   since?: number;
   /** Most columns in the heat map, default 50. */
   columns?: number;
@@ -65,33 +67,35 @@ async function distribution(ns: string, options: DistributionOptions = {}): Prom
  * @since Shardlab 0.1
  */
 async function inserts(ns?: string, options: InsertsOptions = {}): Promise<InsertsFigure | undefined> {
+  if (ns !== undefined) splitNamespace(ns);
   const lab = options.lab ?? currentLab();
   if (!lab.info.capabilities.trace) {
     const why = `The router of engine ${lab.info.engine} keeps no trace, so inserts over time can't be drawn; use engine embedded.`;
     display(alreadyDisplayed({ "text/plain": why }));
     return undefined;
   }
-  const trace = (await lab.client.db("admin").command({
-    routingTrace: 1,
-    ...(options.since === undefined ? {} : { since: options.since }),
-  })) as unknown as { entries: TraceEntryLike[]; dropped?: number };
+  const trace = await readTrace(lab.client, options.since);
   const figure = insertsFigure(
     {
       ...(ns === undefined ? {} : { ns }),
       shards: lab.info.shards.map((shard) => shard.id),
       batches: insertBatches(trace.entries, ns),
-      dropped: options.since === undefined ? Number(trace.dropped ?? 0) : 0,
+      dropped: options.since === undefined ? trace.dropped : 0,
     },
     options.columns,
+    scaleNote(lab.info),
   );
   return show(figure);
 }
 
-/** A lab with scaled chunks says so under every figure (design: "Scale and time"). */
+/** A lab with scaled chunks says so under every figure. */
 function scaleNote(info: ClusterInfo): string | undefined {
   const mega = 1024 * 1024;
-  const usual = ["2.4", "4.2", "4.4", "5.0"].includes(info.rules) ? 64 * mega : 128 * mega;
-  if (info.chunkSizeBytes === usual || !Number.isFinite(info.chunkSizeBytes)) return undefined;
+  if (
+    info.chunkSizeBytes === rulesFor(info.rules).chunkSizeMB * mega ||
+    !Number.isFinite(info.chunkSizeBytes)
+  )
+    return undefined;
   const size = info.chunkSizeBytes;
   const text = size >= mega ? `${size / mega} MB` : size >= 1024 ? `${size / 1024} KB` : `${size} bytes`;
   return `Chunk size scaled to ${text}.`;

@@ -1,7 +1,7 @@
 /** buildInfo: version, and an honest word on what this is. */
+import { MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
 import type { Command } from "../command.js";
 import { treeReply } from "../tree.js";
-import { MAX_DOCUMENT_BYTES } from "../write/limits.js";
 
 export const buildInfo: Command = {
   name: "buildInfo",
@@ -22,7 +22,7 @@ export const buildInfo: Command = {
       buildEnvironment: {},
       bits: 64,
       debug: false,
-      maxBsonObjectSize: MAX_DOCUMENT_BYTES,
+      maxBsonObjectSize: MAX_BSON_OBJECT_BYTES,
       storageEngines: ["shardlab"],
     });
   },

@@ -1,5 +1,11 @@
 /** delete: removes the documents that match, one or all. */
-import { collectionNamespace, CommandError, documentsOf, ErrorCode } from "../../protocol/index.js";
+import {
+  collectionNamespace,
+  CommandError,
+  documentsOf,
+  ErrorCode,
+  statementIds,
+} from "../../protocol/index.js";
 import { filterDocument } from "../../query/index.js";
 import type { Command } from "../command.js";
 import { Arguments, refuseCollation } from "../command.js";
@@ -7,7 +13,6 @@ import { executionStatsSection, queryPlannerSection, topStage, totals } from "..
 import { planQuery } from "../planner/plan.js";
 import type { Query } from "../planner/query.js";
 import { compileQuery } from "../planner/query.js";
-import { statementIds } from "../sessions.js";
 import { treeReply } from "../tree.js";
 import { checkBatch, runBatch } from "../write/batch.js";
 import { idsOf, matchingIds } from "../write/matching.js";
@@ -24,7 +29,7 @@ export const deleteCommand: Command = {
     const statements = documentsOf(request, "deletes");
     checkBatch(statements);
     const retryable = server.sessions.retryable(args);
-    const statementId = statementIds(args);
+    const statementId = statementIds(args.body, "delete", statements.length);
     let n = 0;
     const errors = runBatch(statements.length, args.boolean("ordered", true), (index) => {
       const id = statementId(index);

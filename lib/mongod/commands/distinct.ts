@@ -1,7 +1,7 @@
 /** distinct: the different values of a field; those inside arrays count one by one. */
 import type { RawValue } from "../../bson/index.js";
 import { asDocument, BsonType, elements, getField, sortableValue } from "../../bson/index.js";
-import { collectionNamespace } from "../../protocol/index.js";
+import { collectionNamespace, CommandError, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
 import { filterDocument } from "../../query/index.js";
 import type { Arguments, Command } from "../command.js";
 import { refuseCollation } from "../command.js";
@@ -20,9 +20,13 @@ export const distinct: Command = {
     const { query, parts } = distinctQuery(args);
     const root = planQuery(server.catalog.find(namespace), query, interrupt);
     const values = new Map<string, RawValue>();
+    let bytes = 0;
     const visit = (value: RawValue): void => {
       const key = sortableValue(value);
-      if (!values.has(key)) values.set(key, value);
+      if (values.has(key)) return;
+      values.set(key, value);
+      bytes += value.end - value.start;
+      if (bytes > MAX_BSON_OBJECT_BYTES) throw new CommandError(17217, "distinct too big, 16mb cap");
     };
     while (root.next()) {
       const { document } = root;

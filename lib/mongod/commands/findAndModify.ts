@@ -1,6 +1,6 @@
 /** findAndModify: changes or removes one document and answers it, as it was or as it became. */
 import { BsonType, getField, NULL } from "../../bson/index.js";
-import { collectionNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
+import { collectionNamespace, CommandError, ErrorCode, statementIds } from "../../protocol/index.js";
 import type { Update } from "../../query/index.js";
 import { compileUpdate, filterDocument } from "../../query/index.js";
 import type { Arguments, Command, CommandContext } from "../command.js";
@@ -9,7 +9,6 @@ import { executionStatsSection, queryPlannerSection, topStage } from "../planner
 import { planQuery } from "../planner/plan.js";
 import type { Query } from "../planner/query.js";
 import { compileQuery } from "../planner/query.js";
-import { statementIds } from "../sessions.js";
 import { treeReply } from "../tree.js";
 import { applyUpdate, makeUpsert } from "../write/applyUpdate.js";
 import { idsOf, matchingIds } from "../write/matching.js";
@@ -51,7 +50,7 @@ export const findAndModify: Command = {
     const namespace = collectionNamespace(request);
     const parts = parseParts(args);
     const retryable = server.sessions.retryable(args);
-    const statement = statementIds(args)(0);
+    const statement = statementIds(args.body, "findAndModify", 1)(0);
     const result =
       retryable?.resultOf<Record<string, unknown>>(statement) ?? execute(context, namespace, parts);
     retryable?.completed(statement, result);

@@ -6,14 +6,15 @@
  */
 import type { RawValue } from "../../bson/index.js";
 import { date, int64, objectId, timestamp } from "../../bson/index.js";
+import {
+  MAX_BSON_OBJECT_BYTES,
+  MAX_MESSAGE_BYTES,
+  MAX_WRITE_BATCH,
+  WIRE_VERSIONS,
+} from "../../protocol/index.js";
 import type { Command, CommandContext } from "../command.js";
 import { treeReply } from "../tree.js";
-import { MAX_BATCH_STATEMENTS, MAX_DOCUMENT_BYTES } from "../write/limits.js";
 
-/** Most bytes of a message. */
-const MAX_MESSAGE_BYTES = 48_000_000;
-/** Wire version of the 8.0 line. */
-const MAX_WIRE_VERSION = 27;
 /** The only election that ever took place. */
 const ELECTION: RawValue = objectId(new Uint8Array([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1]));
 
@@ -30,14 +31,14 @@ export const hello: Command = {
       ...(args.boolean("helloOk") && { helloOk: true }),
       isWritablePrimary: true,
       ...(server.replSet !== undefined && replicaSetMember(context, server.replSet, now)),
-      maxBsonObjectSize: MAX_DOCUMENT_BYTES,
+      maxBsonObjectSize: MAX_BSON_OBJECT_BYTES,
       maxMessageSizeBytes: MAX_MESSAGE_BYTES,
-      maxWriteBatchSize: MAX_BATCH_STATEMENTS,
+      maxWriteBatchSize: MAX_WRITE_BATCH,
       localTime: date(now),
       logicalSessionTimeoutMinutes: 30,
       connectionId: request.client?.connectionId ?? 0,
-      minWireVersion: 0,
-      maxWireVersion: MAX_WIRE_VERSION,
+      minWireVersion: WIRE_VERSIONS.min,
+      maxWireVersion: WIRE_VERSIONS.max,
       readOnly: false,
     });
   },

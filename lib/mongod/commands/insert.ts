@@ -4,9 +4,8 @@
  * This is the hot path of every bulk load: no document is decoded, nothing is
  * allocated for a document but its index keys, and one reply answers the batch.
  */
-import { collectionNamespace, documentsOf } from "../../protocol/index.js";
+import { collectionNamespace, documentsOf, statementIds } from "../../protocol/index.js";
 import type { Command } from "../command.js";
-import { statementIds } from "../sessions.js";
 import { treeReply } from "../tree.js";
 import { checkBatch, runBatch } from "../write/batch.js";
 import { prepareInsert } from "../write/prepareInsert.js";
@@ -21,7 +20,7 @@ export const insert: Command = {
     const documents = documentsOf(request, "documents");
     checkBatch(documents);
     const retryable = server.sessions.retryable(args);
-    const statementId = statementIds(args);
+    const statementId = statementIds(args.body, "insert", documents.length);
     const collection = server.catalog.findOrCreate(namespace);
     let n = 0;
     const errors = runBatch(documents.length, args.boolean("ordered", true), (index) => {

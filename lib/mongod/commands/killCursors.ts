@@ -1,6 +1,6 @@
 /** killCursors: closes cursors before they are exhausted. */
 import type { RawValue } from "../../bson/index.js";
-import { asBigInt, asDocument, BsonType, elements, int64, isNumeric } from "../../bson/index.js";
+import { asBigInt, asDocument, BsonType, elements, int64 } from "../../bson/index.js";
 import { collectionNamespace } from "../../protocol/index.js";
 import type { Command } from "../command.js";
 import { treeReply } from "../tree.js";
@@ -13,8 +13,8 @@ export const killCursors: Command = {
     const list = args.get("cursors") ?? args.missing("cursors");
     if (list.type !== BsonType.array) throw args.wrongType("cursors", list, "array");
     const ids = elements(asDocument(list));
-    const wrong = ids.find((id) => !isNumeric(id));
-    if (wrong) throw args.wrongType("cursors", wrong, "long");
+    const wrong = ids.findIndex(({ type }) => type !== BsonType.int64);
+    if (wrong >= 0) throw args.wrongType(`cursors.${wrong}`, ids[wrong]!, "long");
     const killed: RawValue[] = [];
     const notFound: RawValue[] = [];
     for (const id of ids.map(asBigInt))

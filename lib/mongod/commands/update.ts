@@ -1,7 +1,13 @@
 /** update: changes the documents that match, or inserts one where none does (upsert). */
 import type { RawValue } from "../../bson/index.js";
 import { asDocument, BsonType, DocumentWriter, elements, getField } from "../../bson/index.js";
-import { collectionNamespace, CommandError, documentsOf, ErrorCode } from "../../protocol/index.js";
+import {
+  collectionNamespace,
+  CommandError,
+  documentsOf,
+  ErrorCode,
+  statementIds,
+} from "../../protocol/index.js";
 import type { Update } from "../../query/index.js";
 import { compileUpdate, filterDocument } from "../../query/index.js";
 import type { CommandContext, Server } from "../command.js";
@@ -10,7 +16,6 @@ import { executionStatsSection, queryPlannerSection, topStage, totals } from "..
 import { planQuery } from "../planner/plan.js";
 import type { Query } from "../planner/query.js";
 import { compileQuery } from "../planner/query.js";
-import { statementIds } from "../sessions.js";
 import { treeReply } from "../tree.js";
 import { applyUpdate, makeUpsert } from "../write/applyUpdate.js";
 import { checkBatch, runBatch } from "../write/batch.js";
@@ -41,7 +46,7 @@ export const update: Command = {
     const statements = documentsOf(request, "updates");
     checkBatch(statements);
     const retryable = server.sessions.retryable(args);
-    const statementId = statementIds(args);
+    const statementId = statementIds(args.body, "update", statements.length);
     let n = 0;
     let nModified = 0;
     const upserted: Uint8Array[] = [];

@@ -28,6 +28,7 @@ import {
   getField,
   hashedValue,
   NULL,
+  sortableHash,
   sortableKey,
   sortableValue,
   UNDEFINED,
@@ -61,7 +62,7 @@ export class IndexKeys {
       const value = path.get(document);
       if (!meetsArray(path, value, document)) {
         if (sparse && value === undefined) return [];
-        return sortableValue(this.hashed[0] ? hashedValue(value) : (value ?? NULL));
+        return this.hashed[0] ? sortableHash(value) : sortableValue(value ?? NULL);
       }
     }
     const values = this.plainValues(document);

@@ -1,13 +1,12 @@
 /** One update of one record, or the document that an upsert makes instead. */
 import type { RawValue } from "../../bson/index.js";
 import { compareValues, describeValue, getField, prependField } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { CommandError, ErrorCode, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
 import type { FilterNode, Update } from "../../query/index.js";
 import { upsertDocument } from "../../query/index.js";
 import type { Server } from "../command.js";
 import type { Collection } from "../storage/collection.js";
 import type { CollectionIndex } from "../storage/collectionIndex.js";
-import { MAX_DOCUMENT_BYTES } from "./limits.js";
 import { prepareInsert } from "./prepareInsert.js";
 
 /**
@@ -29,8 +28,8 @@ export function applyUpdate(
   if (after === before) return before;
   const id = getField(before, "_id") as RawValue;
   const document = keepId(after, id);
-  if (document.length > MAX_DOCUMENT_BYTES) {
-    throw new CommandError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT_BYTES}`);
+  if (document.length > MAX_BSON_OBJECT_BYTES) {
+    throw new CommandError(17419, `Resulting document after update is larger than ${MAX_BSON_OBJECT_BYTES}`);
   }
   if (sameBytes(before, document)) return before;
   collection.update(recordId, document, indexes);

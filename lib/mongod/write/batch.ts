@@ -6,9 +6,8 @@
  * `writeErrors`, each with the statement's index in the batch.
  */
 import { DocumentWriter } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { checkBatchSize, checkObjectSize, CommandError, ErrorCode } from "../../protocol/index.js";
 import { DuplicateKeyError } from "../storage/collectionIndex.js";
-import { MAX_BATCH_STATEMENTS, MAX_INTERNAL_BYTES } from "./limits.js";
 
 /**
  * Runs the statements of a batch.
@@ -43,18 +42,6 @@ function writeError(index: number, error: CommandError): Uint8Array {
  * @throws CommandError InvalidLength (16) for no or too many statements, BSONObjectTooLarge (10334)
  */
 export function checkBatch(statements: readonly Uint8Array[]): void {
-  if (statements.length < 1 || statements.length > MAX_BATCH_STATEMENTS) {
-    throw new CommandError(
-      ErrorCode.InvalidLength,
-      `Write batch sizes must be between 1 and ${MAX_BATCH_STATEMENTS}. Got ${statements.length} operations.`,
-    );
-  }
-  for (const statement of statements) {
-    if (statement.length > MAX_INTERNAL_BYTES) {
-      throw new CommandError(
-        ErrorCode.BSONObjectTooLarge,
-        `BSONObj size: ${statement.length} is invalid. Size must be between 0 and ${MAX_INTERNAL_BYTES}(16MB)`,
-      );
-    }
-  }
+  checkBatchSize(statements.length);
+  statements.forEach(checkObjectSize);
 }

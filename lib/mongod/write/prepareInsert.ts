@@ -8,9 +8,8 @@ import {
   prependField,
   topLevelNames,
 } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { CommandError, ErrorCode, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
 import type { ObjectIds } from "../objectIds.js";
-import { MAX_DOCUMENT_BYTES } from "./limits.js";
 
 /**
  * A document as it is stored: with its `_id` first.
@@ -22,10 +21,10 @@ import { MAX_DOCUMENT_BYTES } from "./limits.js";
  * @throws CommandError BadValue (2) for a document over 16 MiB or an `_id` that is an array, a regex or undefined; DollarPrefixedFieldName (52)
  */
 export function prepareInsert(document: Uint8Array, objectIds: ObjectIds): Uint8Array {
-  if (document.length > MAX_DOCUMENT_BYTES) {
+  if (document.length > MAX_BSON_OBJECT_BYTES) {
     throw new CommandError(
       ErrorCode.BadValue,
-      `object to insert too large. size in bytes: ${document.length}, max size: ${MAX_DOCUMENT_BYTES}`,
+      `object to insert too large. size in bytes: ${document.length}, max size: ${MAX_BSON_OBJECT_BYTES}`,
     );
   }
   if (beginsWithId(document)) {

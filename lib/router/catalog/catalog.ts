@@ -128,17 +128,32 @@ export class Catalog {
     return [...this.#collections.values()].sort((a, b) => (a.ns < b.ns ? -1 : 1));
   }
 
-  /** Reads everything from the config server again. */
+  /**
+   * Reads everything from the config server again: all of it, or nothing changes here.
+   * @throws CommandError DocumentValidationFailure (121), naming a document that cannot be read
+   */
   async load(): Promise<void> {
-    this.shards.replace(await readShards(this.config));
+    const shards = await readShards(this.config);
     const databases = await readDatabases(this.config);
     const collections = await readCollections(this.config);
+    const settings = await readSettings(this.config, this.#defaultChunkSize());
+    this.shards.replace(shards);
     for (const [ns, collection] of collections) {
       collection.pendingDeletions = this.#collections.get(ns)?.pendingDeletions ?? [];
     }
     this.#databases = databases;
     this.#collections = collections;
-    Object.assign(this.settings, await readSettings(this.config, this.#defaultChunkSize()));
+    Object.assign(this.settings, settings);
+  }
+
+  /** {@link load} after something else, whose outcome a failure must not hide: that is only logged. */
+  async tryLoad(): Promise<void> {
+    try {
+      await this.load();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#options.environment.log?.("warn", "the catalog could not be read again", { message });
+    }
   }
 
   #defaultChunkSize(): number {
@@ -341,7 +356,7 @@ export class Catalog {
     try {
       await change();
     } catch (error) {
-      await this.load();
+      await this.tryLoad();
       throw error;
     }
   }

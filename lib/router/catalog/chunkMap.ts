@@ -24,6 +24,7 @@
  */
 import type { SortableKey } from "../../bson/index.js";
 import { documentSortableKey } from "../../bson/index.js";
+import { HashLine } from "./hashLine.js";
 
 /** One chunk, as {@link ChunkMap.chunk} reports it. */
 export interface Chunk {
@@ -64,6 +65,8 @@ export class ChunkMap {
   readonly #shards: readonly string[];
   readonly #maximum: Uint8Array;
   #owning: readonly string[] | undefined;
+  /** Made when first asked for; null where there can be none. */
+  #hashLine: HashLine | null | undefined;
 
   /** Takes the arrays over; use {@link ChunkMap.build} or {@link ChunkMapBuilder}. */
   constructor({ begins, bounds, offsets, owners, shards, maximum }: ChunkArrays) {
@@ -103,6 +106,13 @@ export class ChunkMap {
       else high = middle;
     }
     return low;
+  }
+
+  /** For a map over one hashed field: its bounds as numbers; undefined where a bound is no int64. */
+  hashLine(): HashLine | undefined {
+    if (this.#hashLine === undefined)
+      this.#hashLine = HashLine.of(this.size, (index) => this.#bound(index)) ?? null;
+    return this.#hashLine ?? undefined;
   }
 
   /** The shard that owns a chunk. */

@@ -6,21 +6,37 @@ import {
   asDocument,
   asNumber,
   asString,
+  documentSortableKey,
   DocumentWriter,
   getField,
   isTruthy,
 } from "../../bson/index.js";
+import type { SortableKey } from "../../bson/index.js";
 import { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import { detached } from "../support/values.js";
 import { ChunkMapBuilder } from "./chunkMap.js";
 import type { ConfigServer } from "./configServer.js";
 import { FIRST_VERSION, isLater, versionOf } from "./documents.js";
 import type { Database, Settings, ShardedCollection } from "./entries.js";
+import { checkCatalogDocument, unreadable } from "./validation.js";
+
+/** Documents of `config`, each one checked. */
+async function* documents(
+  config: ConfigServer,
+  collection: string,
+  filter?: Uint8Array,
+  sort?: object,
+): AsyncGenerator<Uint8Array> {
+  for await (const document of config.find(collection, filter, sort && { sort })) {
+    checkCatalogDocument(collection, document);
+    yield document;
+  }
+}
 
 /** config.shards */
 export async function readShards(config: ConfigServer): Promise<{ id: string; host: string }[]> {
   const shards: { id: string; host: string }[] = [];
-  for await (const document of config.find("shards")) {
+  for await (const document of documents(config, "shards")) {
     shards.push({ id: text(document, "_id"), host: text(document, "host") });
   }
   return shards;
@@ -29,7 +45,7 @@ export async function readShards(config: ConfigServer): Promise<{ id: string; ho
 /** config.databases */
 export async function readDatabases(config: ConfigServer): Promise<Map<string, Database>> {
   const databases = new Map<string, Database>();
-  for await (const document of config.find("databases")) {
+  for await (const document of documents(config, "databases")) {
     const name = text(document, "_id");
     databases.set(name, { name, primary: text(document, "primary") });
   }
@@ -39,7 +55,7 @@ export async function readDatabases(config: ConfigServer): Promise<Map<string, D
 /** config.collections with their config.chunks. One without chunks counts as unsharded. */
 export async function readCollections(config: ConfigServer): Promise<Map<string, ShardedCollection>> {
   const collections = new Map<string, ShardedCollection>();
-  for await (const document of config.find("collections")) {
+  for await (const document of documents(config, "collections")) {
     const collection = await readCollection(config, document);
     if (collection) collections.set(collection.ns, collection);
   }
@@ -52,17 +68,23 @@ async function readCollection(
 ): Promise<ShardedCollection | undefined> {
   if (isTruthy(getField(document, "unsplittable"))) return undefined;
   const ns = text(document, "_id");
-  const uuid = getField(document, "uuid");
-  const keyField = getField(document, "key");
-  if (!uuid || !keyField) return undefined;
-  const key = ShardKeyPattern.parse(asDocument(keyField));
+  const uuid = getField(document, "uuid")!;
+  const key = ShardKeyPattern.parse(asDocument(getField(document, "key")!));
   const builder = new ChunkMapBuilder(key.maximum);
   let version = FIRST_VERSION;
   const ofCollection = new DocumentWriter().field("uuid", uuid).finish();
-  for await (const chunk of config.find("chunks", ofCollection, { sort: { min: 1 } })) {
-    const min = getField(chunk, "min");
-    if (!min) continue;
-    builder.add(asDocument(min), text(chunk, "shard"));
+  let last: SortableKey | undefined;
+  for await (const chunk of documents(config, "chunks", ofCollection, { min: 1 })) {
+    const min = asDocument(getField(chunk, "min")!);
+    if (!key.valuesOfBound(min)) {
+      throw unreadable("chunks", chunk, `field 'min' must have the fields of the shard key ${key.text}`);
+    }
+    const begin = documentSortableKey(min);
+    if (last !== undefined && begin <= last) {
+      throw unreadable("chunks", chunk, "field 'min' must be above that of the chunk before");
+    }
+    last = begin;
+    builder.addKnown(begin, min, text(chunk, "shard"));
     const lastmod = getField(chunk, "lastmod");
     if (lastmod && isLater(versionOf(lastmod), version)) version = versionOf(lastmod);
   }
@@ -86,6 +108,7 @@ async function readCollection(
 export async function readSettings(config: ConfigServer, defaultChunkSize: number): Promise<Settings> {
   const balancer = await config.findOne("settings", { _id: "balancer" });
   const chunkSize = await config.findOne("settings", { _id: "chunksize" });
+  for (const document of [balancer, chunkSize]) if (document) checkCatalogDocument("settings", document);
   const megabytes = chunkSize && getField(chunkSize, "value");
   return {
     balancerStopped:

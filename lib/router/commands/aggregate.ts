@@ -6,16 +6,22 @@ import {
   BsonType,
   document,
   EMPTY_DOCUMENT,
+  fields,
   firstField,
-  getField,
   isNumeric,
 } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { bodyField, collectionNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
+import {
+  bodyField,
+  collectionNamespace,
+  CommandError,
+  ErrorCode,
+  notSimulated,
+} from "../../protocol/index.js";
 import { compileSort, createStages, parsePipeline } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import { expressionOptions, flag, missingField, wrongType } from "../context.js";
+import { checkFields, expressionOptions, flag, missingField, unknownField, wrongType } from "../context.js";
 import { explainAggregate } from "../explain/aggregate.js";
 import type { AggregationPlan } from "../merging/aggregation.js";
 import { pipelineOf, planAggregation } from "../merging/aggregation.js";
@@ -98,6 +104,7 @@ async function runSplit(
   collection: ShardedCollection,
   { target, split }: Plan<"split">,
 ): Promise<Reply> {
+  const size = batchSize(request);
   const stages = split.mergerStages();
   const command = forwardedRequest(request, {
     pipeline: array(split.shardPart.map(document)),
@@ -115,11 +122,17 @@ async function runSplit(
     stream = new RoundRobinStream(cursors);
   }
   if (stages.length > 0) stream = new PipelineStream(stream, stages);
-  return context.cursors.firstReply(collection.ns, stream, cursors, batchSize(request));
+  return context.cursors.firstReply(collection.ns, stream, cursors, size);
 }
+
+/** What `{aggregate: 1}` takes; no shard sees it that would check. */
+const DATABASE_FIELDS = ["pipeline", "cursor", "explain", "allowDiskUse", "let", "collation"];
 
 /** `{aggregate: 1}`: the rows come from the router or the config server, not from a collection. */
 async function aggregateDatabase(context: RouterContext, request: Request): Promise<Reply> {
+  checkFields(request, DATABASE_FIELDS);
+  refuseCommandCollation(request);
+  if (flag(request, "explain")) throw notSimulated("explain of {aggregate: 1}");
   checkCursor(request);
   const pipeline = pipelineOf(request);
   const [first, ...rest] = pipeline;
@@ -145,6 +158,14 @@ function checkCursor(request: Request): void {
 function batchSize(request: Request): number | undefined {
   const cursor = bodyField(request, "cursor");
   if (!cursor) throw missingField(request, "cursor");
-  const size = getField(asDocument(cursor), "batchSize");
-  return size && isNumeric(size) ? asNumber(size) : undefined;
+  let size: number | undefined;
+  for (const [name, value] of fields(asDocument(cursor))) {
+    if (name !== "batchSize") throw unknownField(`${request.command}.cursor.${name}`);
+    if (!isNumeric(value)) throw wrongType(request, "cursor.batchSize", "number");
+    size = Math.trunc(asNumber(value));
+  }
+  if (size !== undefined && size < 0) {
+    throw new CommandError(51024, `BSON field 'batchSize' value must be >= 0, actual value '${size}'`);
+  }
+  return size;
 }

@@ -21,18 +21,22 @@ export const collStats: Command = {
       const replies = await askShards(context, collection.chunks.owningShards(), () => command);
       const sums = new Map(SUMMED.map((name) => [name, 0]));
       const perShard = new DocumentWriter();
+      let bytes = 0;
       for (const { shard, reply } of replies) {
         for (const name of SUMMED) sums.set(name, sums.get(name)! + numberIn(reply.body, name));
+        // Not from `size`, which a `scale` has divided.
+        bytes += numberIn(reply.body, "avgObjSize") * numberIn(reply.body, "count");
         perShard.document(shard, reply.body);
       }
       const answer = new DocumentWriter().bool("sharded", true).bool("capped", false).string("ns", ns);
       for (const [name, sum] of sums) answer.double(name, sum);
       const count = sums.get("count")!;
-      if (count > 0) answer.double("avgObjSize", Math.floor(sums.get("size")! / count));
+      if (count > 0) answer.double("avgObjSize", Math.floor(bytes / count));
       return okReply(
         answer
           .double("nindexes", Math.max(...replies.map(({ reply }) => numberIn(reply.body, "nindexes"))))
           .int32("nchunks", collection.chunks.size)
+          .double("scaleFactor", Math.max(...replies.map(({ reply }) => numberIn(reply.body, "scaleFactor"))))
           .document("shards", perShard.finish())
           .finish(),
       );

@@ -4,33 +4,22 @@
  * With skip and limit every shard counts up to limit + skip, and the router
  * applies skip, then limit, to the sum (facts-mongos.md §6).
  */
-import { asNumber, DocumentWriter, getField, int64 } from "../../bson/index.js";
-import { collectionNamespace, okReply } from "../../protocol/index.js";
-import { compileFilter } from "../../query/index.js";
+import { asNumber, BsonType, DocumentWriter, getField, int64, isNumeric } from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
+import { bodyField, okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
-import { documentField, expressionOptions, optionalCount } from "../context.js";
+import { optionalCount, wrongType } from "../context.js";
 import { askShards } from "../merging/scatter.js";
-import { withCollection } from "../support/collections.js";
 import { forwardedRequest } from "../support/forward.js";
-import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
-import { targetFilter } from "../targeting/target.js";
+import { answerTargeted } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
 
 export const count: Command = {
   name: "count",
-  run(context, request) {
-    const ns = collectionNamespace(request);
-    return withCollection(context, ns, async (collection) => {
-      if (!collection) return answerUnsharded(context, request, ns);
-      refuseCommandCollation(request);
-      const target = targetFilter(
-        compileFilter(documentField(request, "query"), expressionOptions(context, request)).node,
-        collection,
-      );
-      if (target.shards.length === 1) return answerByOneShard(context, request, collection, target);
-
+  run: (context, request) =>
+    answerTargeted(context, request, "query", async (collection, target) => {
       const skip = optionalCount(request, "skip") ?? 0;
-      const limit = optionalCount(request, "limit") || undefined;
+      const limit = countLimit(request);
       const command = forwardedRequest(request, {
         skip: undefined,
         limit: limit === undefined ? undefined : int64(limit + skip),
@@ -47,9 +36,16 @@ export const count: Command = {
       }
       context.trace.add(record);
       return okReply(new DocumentWriter().int32("n", windowed(sum, skip, limit)).finish());
-    });
-  },
+    }),
 };
+
+/** The `limit` of a count; a negative one means the same as its positive value, 0 means none. */
+export function countLimit(request: Request): number | undefined {
+  const value = bodyField(request, "limit");
+  if (!value || value.type === BsonType.null) return undefined;
+  if (!isNumeric(value)) throw wrongType(request, "limit", "number");
+  return Math.abs(Math.trunc(asNumber(value))) || undefined;
+}
 
 /** What is left of n results after skip, then limit. */
 export function windowed(n: number, skip: number, limit: number | undefined): number {

@@ -1,7 +1,7 @@
 /** `delete`: removes documents on the shards that can have them. */
 import { getField } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { collectionNamespace, documentsOf } from "../../protocol/index.js";
+import { checkBatchSize, collectionNamespace, documentsOf } from "../../protocol/index.js";
 import type { Command, RouterContext } from "../context.js";
 import { expressionOptions, flag, optionalDocument } from "../context.js";
 import { deleteByIds, withCollection } from "../support/collections.js";
@@ -14,10 +14,10 @@ import { WriteReplies } from "../writes/replies.js";
 import { locateOne } from "../writes/singleDocument.js";
 import type { DeleteStatement } from "../writes/statements.js";
 import { readDelete } from "../writes/statements.js";
-import { checkBatchSize } from "./update.js";
 
 export const remove: Command = {
   name: "delete",
+  fields: ["deletes", "ordered", "bypassDocumentValidation", "let"],
   retryable: true,
   async run(context, request) {
     const ns = collectionNamespace(request);

@@ -37,6 +37,7 @@ import {
   requiredField,
   wrongType,
 } from "../context.js";
+import { countLimit } from "./count.js";
 import { explainAggregate } from "../explain/aggregate.js";
 import type { Verbosity } from "../explain/ask.js";
 import { askExplain, filterAll, finish } from "../explain/ask.js";
@@ -55,39 +56,68 @@ import type { WriteRoute } from "../writes/policy.js";
 import { routeDelete, routeFindAndModify, routeUpdate } from "../writes/policy.js";
 import { readDelete, readUpdate } from "../writes/statements.js";
 
-export const explain: Command = {
-  name: "explain",
-  fields: ["verbosity"],
-  run(context, request) {
-    const wrapped = requiredField(request, "explain");
-    if (wrapped.type !== BsonType.object) throw wrongType(request, "explain", "object");
-    const inner: Request = { ...makeRequest(request.db, asDocument(wrapped)), sequences: request.sequences };
-    const verbosity = readVerbosity(request);
-    const first = firstField(inner.body)?.[1];
-    if (inner.command === "aggregate" && first && isNumeric(first))
-      throw notSimulated("explain of {aggregate: 1}");
-    const ns = collectionNamespace(inner);
-    return withCollection(context, ns, async (collection) => {
-      if (inner.command === "aggregate") return explainAggregate(context, inner, ns, collection, verbosity);
-      const plan = planOf(context, inner, collection);
-      if (!collection) return explainUnsharded(context, inner, ns, plan.command, verbosity);
-      if (plan.route?.kind === "careful" && plan.route.target.shards.length > 1) {
-        return explainTwoPhase(context, inner, collection, plan.route, plan.shardBody, verbosity);
-      }
-      const started = context.environment.now();
-      const answers = await askExplain(context, inner.db, plan.target!.shards, plan.shardBody, verbosity);
-      const millis = context.environment.now() - started;
-      return findShaped(
-        context,
-        inner,
-        filterAll(answers, collection, plan.target!),
-        plan.command,
-        verbosity,
-        millis,
-      );
-    });
-  },
-};
+/**
+ * Makes the command; it needs to know the others.
+ * @param isCommand whether a name is that of a command of MongoDB
+ */
+export function explainCommand(isCommand: (name: string) => boolean): Command {
+  return {
+    name: "explain",
+    fields: ["verbosity"],
+    run(context, request) {
+      const wrapped = requiredField(request, "explain");
+      if (wrapped.type !== BsonType.object) throw wrongType(request, "explain", "object");
+      const inner: Request = {
+        ...makeRequest(request.db, asDocument(wrapped)),
+        sequences: request.sequences,
+      };
+      const verbosity = readVerbosity(request);
+      checkExplainable(inner.command, isCommand);
+      const first = firstField(inner.body)?.[1];
+      if (inner.command === "aggregate" && first && isNumeric(first))
+        throw notSimulated("explain of {aggregate: 1}");
+      const ns = collectionNamespace(inner);
+      return withCollection(context, ns, async (collection) => {
+        if (inner.command === "aggregate") return explainAggregate(context, inner, ns, collection, verbosity);
+        const plan = planOf(context, inner, collection);
+        if (!collection) return explainUnsharded(context, inner, ns, plan.command, verbosity);
+        if (plan.route?.kind === "careful" && plan.route.target.shards.length > 1) {
+          return explainTwoPhase(context, inner, collection, plan.route, plan.shardBody, verbosity);
+        }
+        const started = context.environment.now();
+        const answers = await askExplain(context, inner.db, plan.target!.shards, plan.shardBody, verbosity);
+        const millis = context.environment.now() - started;
+        return findShaped(
+          context,
+          inner,
+          filterAll(answers, collection, plan.target!),
+          plan.command,
+          verbosity,
+          millis,
+        );
+      });
+    },
+  };
+}
+
+/** The commands that can be explained. */
+const EXPLAINED: ReadonlySet<string> = new Set([
+  "aggregate",
+  "count",
+  "delete",
+  "distinct",
+  "find",
+  "findAndModify",
+  "findandmodify",
+  "update",
+]);
+
+function checkExplainable(name: string, isCommand: (name: string) => boolean): void {
+  if (EXPLAINED.has(name)) return;
+  if (name === "mapReduce" || name === "bulkWrite") throw notSimulated(`explain of ${name}`);
+  if (isCommand(name)) throw new CommandError(ErrorCode.IllegalOperation, `Cannot explain cmd: ${name}`);
+  throw new CommandError(ErrorCode.CommandNotFound, `Explain failed due to unknown command: ${name}`);
+}
 
 function readVerbosity(request: Request): Verbosity {
   const value = getField(request.body, "verbosity");
@@ -136,7 +166,7 @@ function planRead(
 ): Plan {
   const sort = inner.command === "find" ? optionalDocument(inner, "sort") : undefined;
   const skip = inner.command === "distinct" ? 0 : (optionalCount(inner, "skip") ?? 0);
-  const limit = inner.command === "distinct" ? undefined : optionalCount(inner, "limit") || undefined;
+  const limit = limitOf(inner);
   const sorts = sort !== undefined && !isEmptyDocument(sort) && !getField(sort, "$natural");
   const command: ExplainedCommand = { isWrite: false, sorts, skip, limit };
   if (!collection) return { command, target: undefined, shardBody: forwardedBody(inner.body) };
@@ -155,6 +185,11 @@ function planRead(
     changes = { skip: undefined, limit: limit === undefined ? undefined : int64(limit + skip) };
   }
   return { command, target, shardBody: forwardedBody(inner.body, changes) };
+}
+
+function limitOf(inner: Request): number | undefined {
+  if (inner.command === "distinct") return undefined;
+  return inner.command === "count" ? countLimit(inner) : optionalCount(inner, "limit") || undefined;
 }
 
 function planWrite(context: RouterContext, inner: Request, collection: ShardedCollection | undefined): Plan {

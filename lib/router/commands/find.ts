@@ -1,37 +1,26 @@
 /** `find`: documents that match a filter, from the shards that can have them. */
 import { getField, isEmptyDocument } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { collectionNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
-import { compileFilter, compileProjection, compileSort } from "../../query/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { compileProjection, compileSort } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import { documentField, expressionOptions, flag, optionalCount, optionalDocument } from "../context.js";
+import { flag, optionalCount, optionalDocument } from "../context.js";
 import { planFind } from "../merging/findPlan.js";
 import { openCursors } from "../merging/scatter.js";
 import type { DocumentStream } from "../merging/streams.js";
 import { MapStream, RoundRobinStream, SortMergeStream, WindowStream } from "../merging/streams.js";
-import { withCollection } from "../support/collections.js";
 import { forwardedRequest } from "../support/forward.js";
-import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
+import { answerTargeted } from "../support/reading.js";
 import type { Targeting } from "../targeting/target.js";
-import { targetFilter } from "../targeting/target.js";
 import { traceTargeted } from "../trace.js";
 
 export const find: Command = {
   name: "find",
-  run(context, request) {
-    const ns = collectionNamespace(request);
-    return withCollection(context, ns, (collection) => {
-      if (!collection) return answerUnsharded(context, request, ns);
-      refuseCommandCollation(request);
-      const target = targetFilter(
-        compileFilter(documentField(request, "filter"), expressionOptions(context, request)).node,
-        collection,
-      );
-      if (target.shards.length === 1) return answerByOneShard(context, request, collection, target);
-      return findOnSeveral(context, request, collection, target);
-    });
-  },
+  run: (context, request) =>
+    answerTargeted(context, request, "filter", (collection, target) =>
+      findOnSeveral(context, request, collection, target),
+    ),
 };
 
 async function findOnSeveral(

@@ -1,6 +1,6 @@
 /** `findAndModify`: changes or removes one document and returns it. */
 import type { RawValue } from "../../bson/index.js";
-import { asDocument, BsonType, DocumentWriter, elements, getField } from "../../bson/index.js";
+import { BsonType, DocumentWriter, getField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
 import { bodyField, collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
 import { compileProjection, compileUpdate } from "../../query/index.js";
@@ -8,17 +8,32 @@ import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { documentField, expressionOptions, flag, optionalDocument } from "../context.js";
 import { deleteByIds, withCollection, withCollectionAlone } from "../support/collections.js";
-import { afterConfigWrite } from "../support/configWrites.js";
+import { afterConfigWrite, checkConfigWrite } from "../support/configWrites.js";
 import { withDatabase } from "../support/databases.js";
 import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
 import type { WriteRoute } from "../writes/policy.js";
 import { routeFindAndModify, updateOptions } from "../writes/policy.js";
 import { locateOne, updateOneAlone } from "../writes/singleDocument.js";
+import { readArrayFilters } from "../writes/statements.js";
 
 export const findAndModify: Command = {
   name: "findAndModify",
   aliases: ["findandmodify"],
+  fields: [
+    "query",
+    "sort",
+    "remove",
+    "update",
+    "new",
+    "fields",
+    "upsert",
+    "bypassDocumentValidation",
+    "collation",
+    "arrayFilters",
+    "hint",
+    "let",
+  ],
   retryable: true,
   async run(context, request) {
     const ns = collectionNamespace(request);
@@ -45,9 +60,15 @@ type Change = { readonly value: RawValue; readonly upsert: boolean } | undefined
 function readChange(request: Request): Change {
   const value = bodyField(request, "update");
   if (flag(request, "remove")) {
-    if (value)
-      throw new CommandError(ErrorCode.FailedToParse, "Cannot specify both an update and remove=true");
-    return undefined;
+    const clash = value
+      ? "an update"
+      : flag(request, "upsert")
+        ? "upsert=true"
+        : flag(request, "new")
+          ? "new=true"
+          : undefined;
+    if (clash === undefined) return undefined;
+    throw new CommandError(ErrorCode.FailedToParse, `Cannot specify both ${clash} and remove=true`);
   }
   if (!value || (value.type !== BsonType.object && value.type !== BsonType.array)) {
     throw new CommandError(ErrorCode.FailedToParse, "Either an update or remove=true must be specified");
@@ -66,7 +87,13 @@ function routeFor(
   return routeFindAndModify(documentField(request, "query"), change, collection, context.rules, options);
 }
 
-function runUnsharded(context: RouterContext, request: Request, ns: string, change: Change): Promise<Reply> {
+async function runUnsharded(
+  context: RouterContext,
+  request: Request,
+  ns: string,
+  change: Change,
+): Promise<Reply> {
+  await checkConfigWrite(context, request);
   if (!change?.upsert) {
     return answerUnsharded(context, request, ns).then((reply) => afterConfigWrite(context, request, reply));
   }
@@ -99,9 +126,7 @@ async function runCarefully(
     if (found) await deleteByIds(context, found.shard, collection, [getField(found.document, "_id")!]);
     return answer(request, new DocumentWriter().int32("n", found ? 1 : 0), found?.document);
   }
-  const filters = bodyField(request, "arrayFilters");
-  const arrayFilters =
-    filters?.type === BsonType.array ? elements(asDocument(filters)).map(asDocument) : undefined;
+  const arrayFilters = readArrayFilters(bodyField(request, "arrayFilters"), "findAndModify.arrayFilters");
   const compiled = compileUpdate(change.value, updateOptions(arrayFilters, optionalDocument(request, "let")));
   const outcome = await updateOneAlone(context, collection, search, compiled, {
     upsert: change.upsert,

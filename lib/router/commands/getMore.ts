@@ -11,6 +11,7 @@ import { forwardedRequest } from "../support/forward.js";
 
 export const getMore: Command = {
   name: "getMore",
+  fields: ["collection", "batchSize"],
   async run(context, request) {
     const id = cursorId(request);
     const ns = `${request.db}.${collectionOf(request)}`;

@@ -7,12 +7,12 @@
  */
 import { getField, prependField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { collectionNamespace, CommandError, documentsOf, ErrorCode } from "../../protocol/index.js";
+import { checkBatchSize, collectionNamespace, documentsOf } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { flag } from "../context.js";
 import { withCollection } from "../support/collections.js";
-import { afterConfigWrite } from "../support/configWrites.js";
+import { afterConfigWrite, checkConfigWrite } from "../support/configWrites.js";
 import { withDatabase } from "../support/databases.js";
 import { forwardedRequest } from "../support/forward.js";
 import type { IdSource } from "../support/ids.js";
@@ -22,21 +22,14 @@ import { routeInserts } from "../writes/batches.js";
 import { WriteReplies } from "../writes/replies.js";
 import { sendBatches } from "../writes/send.js";
 
-/** Writes that one command may bring, as `hello` promises in maxWriteBatchSize. */
-const MAX_BATCH = 100_000;
-
 export const insert: Command = {
   name: "insert",
+  fields: ["documents", "ordered", "bypassDocumentValidation"],
   retryable: true,
   run(context, request) {
     const ns = collectionNamespace(request);
     const documents = documentsOf(request, "documents");
-    if (documents.length === 0 || documents.length > MAX_BATCH) {
-      throw new CommandError(
-        ErrorCode.InvalidLength,
-        `Write batch sizes must be between 1 and ${MAX_BATCH}. Got ${documents.length} operations.`,
-      );
-    }
+    checkBatchSize(documents.length);
     return withCollection(context, ns, (collection) =>
       collection
         ? insertSharded(context, request, collection, documents)
@@ -82,6 +75,7 @@ async function insertUnsharded(
   ns: string,
   sent: number,
 ): Promise<Reply> {
+  await checkConfigWrite(context, request);
   return withDatabase(context, request.db, async ({ primary }) => {
     const record = traceUnsharded("insert", ns, primary, context.environment.now());
     record.shards[0]!.sent = sent;

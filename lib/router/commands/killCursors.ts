@@ -1,6 +1,6 @@
 /** `killCursors`: closes cursors before they have ended. */
 import type { RawValue } from "../../bson/index.js";
-import { asBigInt, asDocument, BsonType, DocumentWriter, elements, isNumeric } from "../../bson/index.js";
+import { asBigInt, asDocument, BsonType, DocumentWriter, elements } from "../../bson/index.js";
 import { okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { requiredField, wrongType } from "../context.js";
@@ -12,8 +12,10 @@ export const killCursors: Command = {
     if (list.type !== BsonType.array) throw wrongType(request, "cursors", "array");
     const killed: RawValue[] = [];
     const notFound: RawValue[] = [];
-    for (const value of elements(asDocument(list))) {
-      if (!isNumeric(value)) throw wrongType(request, "cursors", "long");
+    const ids = elements(asDocument(list));
+    const wrong = ids.findIndex(({ type }) => type !== BsonType.int64);
+    if (wrong >= 0) throw wrongType(request, `cursors.${wrong}`, "long");
+    for (const value of ids) {
       const id = asBigInt(value);
       if (context.cursors.has(id)) {
         await context.cursors.close(context.cursors.get(id));

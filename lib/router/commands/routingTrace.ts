@@ -3,6 +3,8 @@
  * own command; a real mongos has none like it.
  *
  *     {routingTrace: 1, since?: 17, limit?: 100} → {entries: […], next: 42, dropped: 0}
+ *
+ * A reply carries about 8 MB of entries; the rest begins at `next`.
  */
 import { DocumentWriter } from "../../bson/index.js";
 import { okReply } from "../../protocol/index.js";

@@ -1,7 +1,7 @@
 /**
  * Every command of the router, by name.
  *
- * Names that MongoDB has and this router does not are listed too: they are
+ * Names that a mongos has and this router does not are listed too: they are
  * refused as not simulated (238), whereas a name that nobody knows is not found
  * (59).
  */
@@ -24,7 +24,7 @@ import { drop } from "./drop.js";
 import { dropDatabase } from "./dropDatabase.js";
 import { dropIndexes } from "./dropIndexes.js";
 import { enableSharding } from "./enableSharding.js";
-import { explain } from "./explain.js";
+import { explainCommand } from "./explain.js";
 import { find } from "./find.js";
 import { findAndModify } from "./findAndModify.js";
 import { flushRouterConfig } from "./flushRouterConfig.js";
@@ -35,13 +35,16 @@ import { getParameter } from "./getParameter.js";
 import { hello, isMaster } from "./hello.js";
 import { hostInfo } from "./hostInfo.js";
 import { insert } from "./insert.js";
+import { isdbgrid } from "./isdbgrid.js";
 import { killCursors } from "./killCursors.js";
 import { listCollections } from "./listCollections.js";
+import { listCommands } from "./listCommands.js";
 import { listDatabases } from "./listDatabases.js";
 import { listIndexes } from "./listIndexes.js";
 import { listShards } from "./listShards.js";
 import { moveChunk } from "./moveChunk.js";
 import { ping } from "./ping.js";
+import { replSetGetStatus } from "./replSetGetStatus.js";
 import { routingTrace } from "./routingTrace.js";
 import { serverStatus } from "./serverStatus.js";
 import {
@@ -79,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
   dropIndexes,
   enableSharding,
   endSessions,
-  explain,
+  explainCommand((name) => COMMANDS_BY_NAME.has(name) || NOT_SIMULATED.has(name)),
   find,
   findAndModify,
   flushRouterConfig,
@@ -90,10 +93,12 @@ export const COMMANDS: readonly Command[] = [
   hello,
   hostInfo,
   insert,
+  isdbgrid,
   isMaster,
   killCursors,
   killSessions,
   listCollections,
+  listCommands(() => COMMANDS),
   listDatabases,
   listIndexes,
   listShards,
@@ -101,6 +106,7 @@ export const COMMANDS: readonly Command[] = [
   ping,
   refreshSessions,
   remove,
+  replSetGetStatus,
   routingTrace,
   serverStatus,
   shardCollection,
@@ -117,40 +123,111 @@ export const COMMANDS_BY_NAME: ReadonlyMap<string, Command> = new Map(
   ),
 );
 
-/** Commands of MongoDB that are not simulated. */
+/** Commands that a mongos has and this router does not simulate. */
 export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "abortMoveCollection",
   "abortReshardCollection",
   "abortUnshardCollection",
   "addShardToZone",
+  "analyze",
   "analyzeShardKey",
+  "appendOplogNote",
+  "authenticate",
   "balancerCollectionStatus",
   "bulkWrite",
   "checkMetadataConsistency",
   "cleanupReshardCollection",
+  "cleanupStructuredEncryptionData",
   "clearJumboFlag",
   "collMod",
   "commitReshardCollection",
+  "compact",
+  "compactStructuredEncryptionData",
+  "configureCollectionBalancing",
   "configureQueryAnalyzer",
+  "connPoolStats",
+  "connPoolSync",
   "convertToCapped",
+  "createRole",
+  "createSearchIndexes",
+  "createUser",
   "currentOp",
+  "dataSize",
+  "dropAllRolesFromDatabase",
+  "dropAllUsersFromDatabase",
+  "dropConnections",
+  "dropRole",
+  "dropSearchIndex",
+  "dropUser",
   "fsync",
+  "fsyncUnlock",
+  "getAuditConfig",
+  "getClusterParameter",
+  "getDefaultRWConcern",
+  "getDiagnosticData",
+  "getShardMap",
+  "getShardVersion",
+  "grantPrivilegesToRole",
+  "grantRolesToRole",
+  "grantRolesToUser",
+  "invalidateUserCache",
+  "killAllSessions",
+  "killAllSessionsByPattern",
   "killOp",
+  "listSearchIndexes",
+  "logout",
+  "logRotate",
   "mapReduce",
+  "mapreduce",
   "mergeAllChunksOnShard",
   "mergeChunks",
   "moveCollection",
   "movePrimary",
   "moveRange",
+  "multicast",
+  "netstat",
+  "planCacheClear",
+  "planCacheClearFilters",
+  "planCacheListFilters",
+  "planCacheSetFilter",
+  "profile",
   "refineCollectionShardKey",
+  "removeQuerySettings",
   "removeShard",
   "removeShardFromZone",
   "renameCollection",
+  "repairShardedCollectionChunksHistory",
+  "resetPlacementHistory",
   "reshardCollection",
+  "revokePrivilegesFromRole",
+  "revokeRolesFromRole",
+  "revokeRolesFromUser",
+  "rolesInfo",
+  "rotateCertificates",
+  "saslContinue",
+  "saslStart",
   "setAllowMigrations",
+  "setAuditConfig",
+  "setClusterParameter",
+  "setDefaultRWConcern",
+  "setFeatureCompatibilityVersion",
+  "setIndexCommitQuorum",
   "setParameter",
+  "setQuerySettings",
+  "setUserWriteBlockMode",
+  "shutdown",
+  "startRecordingTraffic",
+  "stopRecordingTraffic",
   "top",
+  "transitionFromDedicatedConfigServer",
+  "transitionToDedicatedConfigServer",
   "unshardCollection",
+  "updateRole",
+  "updateSearchIndex",
+  "updateUser",
   "updateZoneKeyRange",
+  "usersInfo",
   "validate",
+  "validateDBMetadata",
+  "whatsmysni",
 ]);

@@ -2,10 +2,9 @@
 import type { Request } from "../../protocol/index.js";
 import {
   bodyField,
+  checkBatchSize,
   collectionNamespace,
-  CommandError,
   documentsOf,
-  ErrorCode,
   notSimulated,
 } from "../../protocol/index.js";
 import { compileUpdate } from "../../query/index.js";
@@ -13,7 +12,7 @@ import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { expressionOptions, flag, optionalDocument } from "../context.js";
 import { withCollection } from "../support/collections.js";
-import { afterConfigWrite } from "../support/configWrites.js";
+import { afterConfigWrite, checkConfigWrite } from "../support/configWrites.js";
 import { withDatabase } from "../support/databases.js";
 import { forwardedRequest } from "../support/forward.js";
 import { refuseCollation } from "../support/reading.js";
@@ -30,6 +29,7 @@ import { readUpdate } from "../writes/statements.js";
 
 export const update: Command = {
   name: "update",
+  fields: ["updates", "ordered", "bypassDocumentValidation", "let"],
   retryable: true,
   async run(context, request) {
     const ns = collectionNamespace(request);
@@ -44,6 +44,7 @@ export const update: Command = {
       const reply = await withCollection(context, ns, async (collection) => {
         // Sharded in the meantime: route it after all.
         if (collection) return undefined;
+        await checkConfigWrite(context, request);
         return withDatabase(context, request.db, async ({ primary }) => {
           const record = traceUnsharded("update", ns, primary, context.environment.now());
           record.shards[0]!.sent = statements.length;
@@ -59,15 +60,6 @@ export const update: Command = {
     }
   },
 };
-
-/** @throws CommandError InvalidLength (16) */
-export function checkBatchSize(n: number): void {
-  if (n > 0 && n <= 100_000) return;
-  throw new CommandError(
-    ErrorCode.InvalidLength,
-    `Write batch sizes must be between 1 and 100000. Got ${n} operations.`,
-  );
-}
 
 function updates(context: RouterContext, request: Request): WriteKind<UpdateStatement> {
   return {

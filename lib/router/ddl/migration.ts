@@ -26,7 +26,7 @@ import {
   fromDocument,
   getField,
 } from "../../bson/index.js";
-import { CommandError, ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, MAX_WRITE_BATCH, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import type { RouterContext } from "../context.js";
@@ -96,7 +96,7 @@ async function copyDocuments(
 ): Promise<Migration> {
   let documents = 0;
   let bytes = 0;
-  for await (const batch of readChunk(context, collection, chunk)) {
+  for await (const batch of batchesOf(readChunk(context, collection, chunk))) {
     const insert = new DocumentWriter()
       .string("insert", collection.name)
       .field("ordered", bool(true))
@@ -114,6 +114,16 @@ async function copyDocuments(
     for (const document of batch) bytes += document.length;
   }
   return { documents, bytes };
+}
+
+/** Cuts what one getMore may bring (16 MB, however many documents) to what one insert may carry. */
+async function* batchesOf(
+  source: AsyncIterable<readonly Uint8Array[]>,
+): AsyncGenerator<readonly Uint8Array[]> {
+  for await (const batch of source) {
+    for (let from = 0; from < batch.length; from += MAX_WRITE_BATCH)
+      yield batch.slice(from, from + MAX_WRITE_BATCH);
+  }
 }
 
 /** The recipient has refused a document: usually it has another one with the same `_id` (§7). */

@@ -28,15 +28,18 @@ import {
   fields,
   FieldPath,
   hashedValue,
+  hashWords,
   isNumeric,
   MAX_KEY,
   MIN_KEY,
   NULL,
+  sortableHash,
   sortableKey,
   sortableValue,
 } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { KeyField } from "../../query/index.js";
+import type { ChunkMap } from "../catalog/chunkMap.js";
 import type { Rules } from "../rules.js";
 
 /** What extraction found on a document. */
@@ -121,11 +124,29 @@ export class ShardKeyPattern {
   }
 
   /**
-   * The document's sortable key: the hot path of every insert.
+   * The chunk that a document belongs to: the hot path of every insert.
+   * @throws CommandError ShardKeyNotFound (61) for an array on the path
+   */
+  chunkOf(document: Uint8Array, chunks: ChunkMap): number {
+    if (this.hashedField === 0 && this.#paths.length === 1) {
+      const line = chunks.hashLine();
+      if (line) {
+        const words = hashWords(originalValue(this.#paths[0]!, document));
+        return line.find(words[1]!, words[0]!);
+      }
+    }
+    return chunks.find(this.keyOf(document));
+  }
+
+  /**
+   * The document's sortable key.
    * @throws CommandError ShardKeyNotFound (61) for an array on the path
    */
   keyOf(document: Uint8Array): SortableKey {
-    if (this.#paths.length === 1) return sortableValue(this.#chunkSpaceValue(document, 0));
+    if (this.#paths.length === 1) {
+      const value = originalValue(this.#paths[0]!, document);
+      return this.hashedField === 0 ? sortableHash(value) : sortableValue(value ?? NULL);
+    }
     return sortableKey(this.valuesOf(document));
   }
 

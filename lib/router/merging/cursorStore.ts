@@ -13,7 +13,7 @@
  * moved documents until the last cursor on them is gone.
  */
 import type { Reply } from "../../protocol/index.js";
-import { CommandError, cursorReply, ErrorCode } from "../../protocol/index.js";
+import { checkObjectSize, CommandError, cursorReply, ErrorCode } from "../../protocol/index.js";
 import type { IdSource } from "../support/ids.js";
 import type { ShardCursor } from "./shardCursor.js";
 import type { DocumentStream } from "./streams.js";
@@ -58,6 +58,7 @@ export class RouterCursor {
         await this.#stream.more();
         continue;
       }
+      checkObjectSize(document);
       if (batch.length > 0 && bytes + document.length > MAX_BATCH_BYTES) {
         this.#carried = document;
         break;

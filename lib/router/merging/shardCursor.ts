@@ -74,7 +74,8 @@ export class ShardCursor {
     while (this.#id !== 0n) {
       const { id, batch } = await this.#getMore();
       this.#id = id;
-      documents.push(...batch);
+      // One by one: a batch of small documents has more of them than a call may have arguments.
+      for (const document of batch) documents.push(document);
     }
     this.#batch = documents;
     this.#position = 0;

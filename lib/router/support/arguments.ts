@@ -40,8 +40,9 @@ export function namespaceArgument(request: Request): Namespace {
   }
   const ns = asString(value);
   const dot = ns.indexOf(".");
-  const db = dot < 0 ? ns : ns.slice(0, dot);
-  const name = dot < 0 ? "" : ns.slice(dot + 1);
+  const db = ns.slice(0, Math.max(dot, 0));
+  if (dot < 0) throw new CommandError(ErrorCode.InvalidNamespace, `Invalid namespace specified '${ns}'`);
+  const name = ns.slice(dot + 1);
   checkNamespace(db, name);
   return { ns, db, name };
 }

@@ -1,72 +1,119 @@
 /**
- * Retried writes get their first reply.
+ * Retried writes run once, statement by statement.
  *
  * A driver numbers its writes per session (`lsid`, `txnNumber`). When a
  * connection breaks before the reply came, it sends the same write with the
  * same number again, not knowing whether the first one happened. The router
- * keeps the reply of each session's latest number and answers a repetition with
- * it; one that is still running is waited for. So the write runs once.
+ * keeps what the statements of each session's latest number did:
  *
- * A command that failed as a whole (ok: 0) did nothing, and its repetition runs.
- * A number below the latest is refused, as on a server (225).
+ *     first    insert #0 #1          ran, ran              n: 2
+ *     again    insert #0 #1          known, known          n: 2
+ *     more     insert #0 #1 #2       known, known, runs    n: 3
+ *
+ * A statement that failed did nothing, and its repetition runs. A number below
+ * the latest is refused (225), and so is one that another kind of command has
+ * used. Commands of one session take turns, so a repetition that overtakes its
+ * first sending waits for it.
+ *
+ * A batch of updates or deletes comes back from the shards with one sum. So
+ * what it did is known of the batch as a whole (a {@link Group}): the same
+ * batch again, or a longer one, can be answered; a part of it cannot, unless
+ * every statement did the same, and is refused. Drivers repeat whole commands.
  */
-import { asBigInt, asDocument, BsonType, getField, isNumeric } from "../../bson/index.js";
+import type { RawValue } from "../../bson/index.js";
+import {
+  asDocument,
+  asNumber,
+  BsonType,
+  DocumentWriter,
+  elements,
+  forEachField,
+  getField,
+  isTruthy,
+} from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { bodyField, CommandError, ErrorCode, isOk } from "../../protocol/index.js";
+import {
+  documentsOf,
+  incompatibleRetry,
+  isOk,
+  notSimulated,
+  retryableNumber,
+  statementIds,
+  transactionTooOld,
+} from "../../protocol/index.js";
+import { WriteReplies } from "../writes/replies.js";
 
 /** Sessions remembered; the longest unused is forgotten first. */
 const MAX_SESSIONS = 10_000;
 
-interface Session {
-  txnNumber: bigint;
-  /** Replies of the number's commands, by their statement ids. */
-  readonly replies: Map<string, Promise<Reply>>;
+/** A set of statement ids; of the usual 0, 1, 2, … only the ends are kept. */
+interface StatementIds {
+  readonly size: number;
+  has(id: number): boolean;
 }
 
-/** The replies of recent retryable writes. */
+/** Statements that ran together, and what they did. */
+interface Group {
+  readonly ids: StatementIds;
+  readonly n: number;
+  readonly nModified: number;
+  /** `_id` values of upserted documents, by statement id. */
+  readonly upserted: ReadonlyMap<number, RawValue>;
+}
+
+interface Session {
+  readonly txnNumber: bigint;
+  /** The command that the number was first used for. */
+  readonly command: string;
+  readonly groups: Group[];
+  /** The reply of a findAndModify. */
+  reply?: Reply;
+  /** Ends when the session's last command so far has. */
+  turn: Promise<unknown>;
+}
+
+const BATCHES = { insert: "documents", update: "updates", delete: "deletes" } as const;
+type BatchCommand = keyof typeof BATCHES;
+
+/** What recent retryable writes have done. */
 export class RetryableWrites {
   readonly #sessions = new Map<string, Session>();
 
   /**
-   * Runs a write, or answers its repetition.
-   * @param execute runs it
-   * @throws CommandError TransactionTooOld (225)
+   * Runs a write, or what of it has not run yet.
+   * @param command the command's name, whichever spelling the client used
+   * @param execute runs a request that has the statements still to run
+   * @throws CommandError TransactionTooOld (225), InvalidOptions (72) for a number of another kind of write,
+   * NotImplemented (238) for a part of a batch that was updated or deleted together
    */
-  async once(request: Request, execute: () => Promise<Reply>): Promise<Reply> {
-    const number = bodyField(request, "txnNumber");
-    const session = sessionId(request);
-    if (!number || !isNumeric(number) || session === undefined) return execute();
-    const txnNumber = asBigInt(number);
-    const known = this.#session(session, txnNumber);
-    const statements = statementIds(request);
-    const first = known.replies.get(statements);
-    if (first) return first;
-    const running = execute();
-    known.replies.set(statements, running);
-    const forget = (): void => {
-      known.replies.delete(statements);
-    };
-    try {
-      const reply = await running;
-      if (!isOk(reply)) forget();
-      return reply;
-    } catch (error) {
-      forget();
-      throw error;
-    }
+  async once(
+    request: Request,
+    command: string,
+    execute: (request: Request) => Promise<Reply>,
+  ): Promise<Reply> {
+    const number = retryableNumber(request.body, command);
+    if (!number) return execute(request);
+    const session = this.#session(number.session, number.txnNumber, command);
+    const run = (): Promise<Reply> =>
+      command in BATCHES
+        ? runBatch(session, request, command as BatchCommand, execute)
+        : runSingle(session, request, execute);
+    const result = session.turn.then(run, run);
+    session.turn = result.catch(() => undefined);
+    return result;
   }
 
-  #session(id: string, txnNumber: bigint): Session {
-    let session = this.#sessions.get(id);
-    if (session && txnNumber < session.txnNumber) {
-      throw new CommandError(
-        ErrorCode.TransactionTooOld,
-        `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write ` +
-          `with txnNumber ${session.txnNumber} has already started on this session.`,
-      );
+  #session(id: string, txnNumber: bigint, command: string): Session {
+    const known = this.#sessions.get(id);
+    if (known && txnNumber < known.txnNumber) throw transactionTooOld(txnNumber, known.txnNumber);
+    let session = known;
+    const unused = session?.groups.length === 0 && session.reply === undefined && session.command !== command;
+    if (!session || txnNumber > session.txnNumber || unused) {
+      session = { txnNumber, command, groups: [], turn: known?.turn ?? Promise.resolve() };
+    } else if (session.command !== command) {
+      throw incompatibleRetry(command, session.command, txnNumber);
     }
     this.#sessions.delete(id);
-    if (!session || txnNumber > session.txnNumber) session = { txnNumber, replies: new Map() };
     this.#sessions.set(id, session);
     if (this.#sessions.size > MAX_SESSIONS) {
       const [oldest] = this.#sessions.keys();
@@ -76,20 +123,140 @@ export class RetryableWrites {
   }
 }
 
-/** The session's id as text. */
-function sessionId(request: Request): string | undefined {
-  const lsid = bodyField(request, "lsid");
-  if (lsid?.type !== BsonType.object) return undefined;
-  const id = getField(asDocument(lsid), "id");
-  return id && bytesText(id.bytes.subarray(id.start, id.end));
+async function runSingle(
+  session: Session,
+  request: Request,
+  execute: (request: Request) => Promise<Reply>,
+): Promise<Reply> {
+  statementIds(request.body, session.command, 1);
+  if (session.reply) return session.reply;
+  const reply = await execute(request);
+  if (isOk(reply)) session.reply = reply;
+  return reply;
 }
 
-/** Tells the commands of one transaction number apart. */
-function statementIds(request: Request): string {
-  const ids = bodyField(request, "stmtIds") ?? bodyField(request, "stmtId");
-  return ids ? bytesText(ids.bytes.subarray(ids.start, ids.end)) : "";
+async function runBatch(
+  session: Session,
+  request: Request,
+  command: BatchCommand,
+  execute: (request: Request) => Promise<Reply>,
+): Promise<Reply> {
+  const statements = documentsOf(request, BATCHES[command]);
+  const idOf = statementIds(request.body, command, statements.length);
+  const known = new Map<Group, number[]>();
+  const fresh: number[] = [];
+  for (let index = 0; index < statements.length; index++) {
+    const id = idOf(index);
+    const group = session.groups.find(({ ids }) => ids.has(id));
+    const indexes = group && known.get(group);
+    if (indexes) indexes.push(index);
+    else if (group) known.set(group, [index]);
+    else fresh.push(index);
+  }
+  for (const [group, indexes] of known) refuseUnknowable(group, indexes.length, command);
+  if (known.size === 0) {
+    const reply = await execute(request);
+    remember(session, request, reply, fresh, idOf);
+    return reply;
+  }
+
+  const replies = new WriteReplies(command);
+  let end = statements.length;
+  if (fresh.length > 0) {
+    const rest = fresh.map((index) => statements[index]!);
+    const reply = await execute(withStatements(request, BATCHES[command], rest));
+    remember(session, request, reply, fresh, idOf);
+    if (!isOk(reply)) return reply;
+    const ordered = isOrdered(request);
+    replies.add(reply, fresh, ordered);
+    // What stands behind the failure of an ordered batch is not reached, whether it ran before or not.
+    if (ordered) end = fresh[failedIn(reply)[0] ?? Infinity] ?? end;
+  }
+  for (const [group, indexes] of known) {
+    const reached = indexes.filter((index) => index < end);
+    refuseUnknowable(group, reached.length, command);
+    const share = reached.length / group.ids.size;
+    const upserted = reached.filter((index) => group.upserted.has(idOf(index)));
+    for (const index of upserted) replies.addUpserted(index, group.upserted.get(idOf(index))!);
+    replies.n += group.n * share - upserted.length;
+    replies.nModified += group.nModified * share;
+  }
+  return replies.finish();
 }
 
-function bytesText(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
+/** A part of a group counts only where every statement of it did the same. */
+function refuseUnknowable({ ids, n, nModified }: Group, wanted: number, command: string): void {
+  const uniform = n % ids.size === 0 && nModified % ids.size === 0;
+  if (wanted === 0 || wanted === ids.size || uniform) return;
+  throw notSimulated(`retrying a part of a batch of ${command} statements`);
+}
+
+/** Notes the statements of a command that succeeded. */
+function remember(
+  session: Session,
+  request: Request,
+  reply: Reply,
+  indexes: readonly number[],
+  idOf: (index: number) => number,
+): void {
+  if (!isOk(reply)) return;
+  const failed = failedIn(reply);
+  let ran = indexes;
+  if (failed.length > 0) {
+    const errors = new Set(failed);
+    const end = isOrdered(request) ? failed[0]! : indexes.length;
+    ran = indexes.filter((_, i) => i < end && !errors.has(i));
+  }
+  if (ran.length === 0) return;
+  const upserted = new Map<number, RawValue>();
+  forEachEntry(reply, "upserted", (index, entry) =>
+    upserted.set(idOf(indexes[index]!), getField(entry, "_id")!),
+  );
+  const n = count(reply, "n");
+  session.groups.push({ ids: idsOf(ran, idOf), n, nModified: count(reply, "nModified"), upserted });
+}
+
+function idsOf(indexes: readonly number[], idOf: (index: number) => number): StatementIds {
+  const first = idOf(indexes[0]!);
+  const size = indexes.length;
+  if (indexes.every((index, i) => idOf(index) === first + i)) {
+    return { size, has: (id) => id >= first && id < first + size };
+  }
+  return new Set(indexes.map(idOf));
+}
+
+/** Positions of the statements that failed, ascending. */
+function failedIn(reply: Reply): number[] {
+  const failed: number[] = [];
+  forEachEntry(reply, "writeErrors", (index) => void failed.push(index));
+  return failed.sort((a, b) => a - b);
+}
+
+function forEachEntry(reply: Reply, name: string, visit: (index: number, entry: Uint8Array) => void): void {
+  const list = getField(reply.body, name);
+  if (list?.type !== BsonType.array) return;
+  for (const value of elements(asDocument(list))) {
+    const entry = asDocument(value);
+    const index = getField(entry, "index");
+    visit(index ? asNumber(index) : 0, entry);
+  }
+}
+
+function count(reply: Reply, name: string): number {
+  const value = getField(reply.body, name);
+  return value ? asNumber(value) : 0;
+}
+
+function isOrdered(request: Request): boolean {
+  const ordered = getField(request.body, "ordered");
+  return ordered === undefined || isTruthy(ordered);
+}
+
+/** The same command with other statements; their ids have done their work. */
+function withStatements(request: Request, sequence: string, statements: readonly Uint8Array[]): Request {
+  const writer = new DocumentWriter();
+  forEachField(request.body, (name, value) => {
+    if (name !== sequence && name !== "stmtId" && name !== "stmtIds") writer.field(name, value);
+  });
+  return { ...request, body: writer.finish(), sequences: new Map([[sequence, statements]]) };
 }

@@ -82,7 +82,7 @@ export function routeInserts(
     const document = documents[index]!;
     try {
       if (!rules.missingKeyFieldsAllowed) refuseMissing(key.missingFrom(document));
-      const chunk = chunks.find(key.keyOf(document));
+      const chunk = key.chunkOf(document, chunks);
       perChunk.set(chunk, (perChunk.get(chunk) ?? 0) + 1);
       builder.add(index, document, chunks.ownerOf(chunk));
     } catch (error) {

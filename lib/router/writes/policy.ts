@@ -11,6 +11,11 @@
  *     nothing of the kind ──► 7.1+: find one match first, then write it ("two-phase")
  *                             before: refused (72 for updates, 61 for the rest)
  *
+ * Exactly `_id` is asked everywhere at once and not in two phases, as a real mongos does: unless `_id` is the key,
+ * nothing makes it unique across shards, and where two shards have it, both write, and the counts of both are
+ * added (facts-mongos.md §4.3; MongoDB's own sharding tests describe broadcast and sum). It is the
+ * application's job to keep `_id` unique.
+ *
  * A write that could change the shard key of its document is *careful* too: the
  * document must be looked at before, since it may have to change shards (§4.5).
  * Careful writes run with the collection to themselves (singleDocument.ts).

@@ -34,8 +34,8 @@ export class WriteReplies {
   n = 0;
   nModified = 0;
   readonly #kind: "insert" | "update" | "delete";
-  #errors: Numbered[] = [];
-  #upserted: Numbered[] = [];
+  readonly #errors: Numbered[] = [];
+  readonly #upserted: Numbered[] = [];
   #writeConcernError: Uint8Array | undefined;
 
   constructor(kind: "insert" | "update" | "delete") {
@@ -59,8 +59,8 @@ export class WriteReplies {
     forEachField(reply.body, (name, value) => {
       if (name === "n") this.n += asNumber(value);
       else if (name === "nModified") this.nModified += asNumber(value);
-      else if (name === "writeErrors") this.#errors.push(...renumbered(value, indexes));
-      else if (name === "upserted") this.#upserted.push(...renumbered(value, indexes));
+      else if (name === "writeErrors") renumber(value, indexes, this.#errors);
+      else if (name === "upserted") renumber(value, indexes, this.#upserted);
       else if (name === "writeConcernError") this.#writeConcernError ??= asDocument(value);
     });
   }
@@ -108,10 +108,11 @@ function sorted(entries: readonly Numbered[]): Uint8Array[] {
   return [...first.values()].sort((a, b) => a.index - b.index).map(({ document }) => document);
 }
 
-function renumbered(list: RawValue, indexes: readonly number[]): Numbered[] {
+/** Adds a shard's list of numbered entries to `all`, under the client's numbers. */
+function renumber(list: RawValue, indexes: readonly number[], all: Numbered[]): void {
   if (list.type !== BsonType.array)
     throw new CommandError(ErrorCode.TypeMismatch, "a shard's reply has a bad list");
-  return elements(asDocument(list)).map((value) => {
+  for (const value of elements(asDocument(list))) {
     const entry = asDocument(value);
     const own = getField(entry, "index");
     const index = indexes[own ? asNumber(own) : 0] ?? -1;
@@ -119,6 +120,6 @@ function renumbered(list: RawValue, indexes: readonly number[]): Numbered[] {
     forEachField(entry, (name, field) => {
       if (name !== "index") writer.field(name, field);
     });
-    return { index, document: writer.finish() };
-  });
+    all.push({ index, document: writer.finish() });
+  }
 }

@@ -5,7 +5,16 @@
  *     delete  {q: {memberId: 7}, limit: 1}
  */
 import type { RawValue } from "../../bson/index.js";
-import { asDocument, asNumber, BsonType, elements, getField, isNumeric, isTruthy } from "../../bson/index.js";
+import {
+  asDocument,
+  asNumber,
+  BsonType,
+  elements,
+  getField,
+  isNumeric,
+  isTruthy,
+  topLevelNames,
+} from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 
 /** What both have. */
@@ -38,32 +47,48 @@ export interface DeleteStatement extends Statement {
 
 /**
  * Reads an update statement.
- * @throws CommandError Location40414 without `q` or `u`, FailedToParse (9) for a wrong type
+ * @throws CommandError Location40414 without `q` or `u`, Location40415 for an unknown field, FailedToParse (9) for a wrong type
  */
 export function readUpdate(raw: Uint8Array): UpdateStatement {
+  refuseUnknown(raw, UPDATE_FIELDS, "update.updates");
   const u = getField(raw, "u");
   if (!u) throw missing("update.updates.u");
   if (u.type !== BsonType.object && u.type !== BsonType.array) {
     throw new CommandError(ErrorCode.FailedToParse, "Update argument must be either an object or an array");
   }
-  const filters = getField(raw, "arrayFilters");
   return {
     ...readCommon(raw, "update.updates"),
     u,
     multi: isTruthy(getField(raw, "multi")),
     upsert: isTruthy(getField(raw, "upsert")),
-    arrayFilters:
-      filters?.type === BsonType.array ? elements(asDocument(filters)).map(asDocument) : undefined,
+    arrayFilters: readArrayFilters(getField(raw, "arrayFilters"), "update.updates.arrayFilters"),
     sort: documentIn(raw, "sort"),
     constants: getField(raw, "c"),
   };
 }
 
 /**
+ * An `arrayFilters` field.
+ * @param where its full name, for the message
+ * @throws CommandError TypeMismatch (14)
+ */
+export function readArrayFilters(value: RawValue | undefined, where: string): Uint8Array[] | undefined {
+  if (!value || value.type === BsonType.null) return undefined;
+  const filters = value.type === BsonType.array ? elements(asDocument(value)) : [value];
+  if (value.type === BsonType.array && filters.every(({ type }) => type === BsonType.object))
+    return filters.map(asDocument);
+  throw new CommandError(
+    ErrorCode.TypeMismatch,
+    `BSON field '${where}' is the wrong type, expected an array of objects`,
+  );
+}
+
+/**
  * Reads a delete statement.
- * @throws CommandError Location40414 without `q` or `limit`, FailedToParse (9) for a limit other than 0 and 1
+ * @throws CommandError Location40414 without `q` or `limit`, Location40415 for an unknown field, FailedToParse (9) for a limit other than 0 and 1
  */
 export function readDelete(raw: Uint8Array): DeleteStatement {
+  refuseUnknown(raw, DELETE_FIELDS, "delete.deletes");
   const limit = getField(raw, "limit");
   if (!limit) throw missing("delete.deletes.limit");
   const n = isNumeric(limit) ? asNumber(limit) : NaN;
@@ -71,6 +96,17 @@ export function readDelete(raw: Uint8Array): DeleteStatement {
     throw new CommandError(ErrorCode.FailedToParse, "The limit field in delete objects must be 0 or 1");
   }
   return { ...readCommon(raw, "delete.deletes"), single: n === 1 };
+}
+
+const COMMON_FIELDS: readonly string[] = ["q", "collation", "hint", "sampleId"];
+const UPDATE_FIELDS = [...COMMON_FIELDS, "u", "c", "multi", "upsert", "arrayFilters", "sort"];
+const DELETE_FIELDS = [...COMMON_FIELDS, "limit"];
+
+/** @throws CommandError IDLUnknownField (40415) */
+function refuseUnknown(raw: Uint8Array, known: readonly string[], where: string): void {
+  const unknown = topLevelNames(raw).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new CommandError(ErrorCode.IDLUnknownField, `BSON field '${where}.${unknown}' is an unknown field.`);
 }
 
 function readCommon(raw: Uint8Array, where: string): Statement {

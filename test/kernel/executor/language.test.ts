@@ -49,6 +49,23 @@ const stories: Record<string, Story> = {
     ],
     ["n++; n += 2; [n, `${n}`, typeof n, -n]", "[ 4, '4', 'number', -4 ]"],
   ],
+  "what a module may declare or write, a cell may": [
+    [
+      "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
+      "undefined",
+    ],
+    ["const __filename = 'mine'; [typeof require('node:path').sep, __filename]", "[ 'string', 'mine' ]"],
+    ["const same = <T>(x: T) => x; same(<number>3)", "3"],
+    ["#!/usr/bin/env node\nconst afterShebang = 1; afterShebang", "1"],
+    [
+      "\nconst $$scope = 5",
+      "TypeScriptError: TS2457: '$$scope' is reserved in notebooks; choose another name. at #:2:7",
+    ],
+  ],
+  "a cell that ends too early is told so, not what stands behind it": [
+    ["await", "TypeScriptError: TS1109: Expression expected. at #:1:6"],
+    ["1;\nlet early = await", "TypeScriptError: TS1109: Expression expected. at #:2:18"],
+  ],
   "destructuring declares and assigns": [
     [
       "const { a, b: [c, d = 4], ...rest } = { a: 1, b: [3], e: 5, f: 6 }; [a, c, d, rest]",

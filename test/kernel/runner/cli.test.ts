@@ -33,6 +33,8 @@ const folder = await folderWith({
   "dies.ipynb": notebook(["process.exit(0)", "1"]),
   "engine.ipynb": notebook(["process.env.SHARDLAB_ENGINE"]),
   "text.ipynb": "no JSON at all",
+  "bytes.ipynb": "\u001b[2Jnot\u0000JSON",
+  "marked.ipynb": `\uFEFF${notebook(["40 + 2"])}`,
   "list.ipynb": "[]",
   "object.ipynb": '{"cells": []}',
   "old.ipynb": '{"nbformat": 3, "worksheets": []}',
@@ -41,6 +43,7 @@ const folder = await folderWith({
   "a-file": "in the way",
 });
 await mkdir(join(folder, "sub"));
+await mkdir(join(folder, "taken/good.html"), { recursive: true });
 await writeFile(join(folder, "sub/good.ipynb"), notebook(["1"]));
 
 describe("a notebook that runs", () => {
@@ -101,6 +104,10 @@ describe("a notebook that runs", () => {
     expect((await shardlab("run", "expected.ipynb", "--out", "out3")).code).toBe(0);
     expect((await shardlab("run", "engine.ipynb", "--out", "out3", "--engine", "embedded")).code).toBe(0);
     expect(await readFile(join(folder, "out3/engine.ipynb"), "utf8")).toContain("'embedded'");
+  });
+
+  test("may begin with a byte order mark", async () => {
+    expect((await shardlab("run", "marked.ipynb", "--out", "out-marked")).code).toBe(0);
   });
 
   test("goes to `out` if nothing else is said; its neighbours run at the same time with --jobs", async () => {
@@ -170,6 +177,18 @@ describe("what can't work is one line with cause and remedy, and leaves nothing"
     ],
     "a folder": [["sub"], 1, "sub is a folder; name the notebooks in it: sub/*.ipynb"],
     "a file that isn't JSON": [["text.ipynb"], 1, "text.ipynb is not JSON ("],
+    "a file of bytes, without its control characters": [["bytes.ipynb"], 1, "bytes.ipynb is not JSON ("],
+    "a value that looks like an option": [
+      ["good.ipynb", "--timeout", "-1"],
+      2,
+      "what follows --timeout begins with a dash; if it is meant as its value, write --timeout=VALUE; " +
+        "`shardlab run --help` lists the options",
+    ],
+    "a folder in the place of a page": [
+      ["good.ipynb", "--out", "taken", "--html"],
+      1,
+      `${join("taken", "good.html")} can't be written: a folder is in the way; choose another folder with --out`,
+    ],
     "JSON that is no object": [
       ["list.ipynb"],
       1,
@@ -247,9 +266,8 @@ describe("what can't work is one line with cause and remedy, and leaves nothing"
       expect(run.stdout).toBe("");
       expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
       expect(run.stderr).toContain(`shardlab: ${line}`);
-      expect(
-        (await readdir(folder)).filter((file) => !here.includes(file) && !/^(out|o)$/.test(file)),
-      ).toEqual([]);
+      expect(run.stderr.trimEnd()).not.toMatch(/\p{Cc}/u);
+      expect((await readdir(folder)).filter((file) => !here.includes(file))).toEqual([]);
     });
   }
 

@@ -53,6 +53,16 @@ describe("stopping a cell keeps the notebook's state", () => {
     expect(ending(await notebook.run("n"))).toBe(String(Object.keys(loops).length));
   });
 
+  test.each([
+    "function again() { queueMicrotask(again) } again(); await new Promise((done) => setTimeout(done, 10))",
+    "function again() { process.nextTick(again) } again(); await new Promise((done) => setTimeout(done, 10))",
+    "try { for (;;); } catch { 5 }",
+  ])("a cell that hides its stop is not passed off as done: %s", async (cell) => {
+    const outcome = await notebook.run(cell, { timeoutMs: 300 });
+    expect(outcome.status).toBe("timeout");
+    expect(ending(await notebook.run("1 + 1"))).toBe("2");
+  });
+
   test("what is left of a stopped cell doesn't go on, and other cells' functions work as before", async () => {
     const stopped = await runUntilStopped(
       "let ticks = 0; while (true) { console.log('tick', ++ticks); await new Promise((next) => setTimeout(next, 5)) }",
@@ -196,6 +206,12 @@ describe("errors that nobody caught", () => {
     expect(own.error?.code).toBe(11000);
     expect(own.error?.text).toContain("Error: dup\ncode 11000 (DuplicateKey)\n");
     expect(own.error?.text).toContain("caused by Error: why");
+  });
+
+  test("name the cell, not its compiled file, also where a frame has no position", async () => {
+    const { error } = await notebook.run("class S {\n  static {\n    throw new Error('static');\n  }\n}");
+    expect(error?.text).toContain(":3:11)");
+    expect(error?.text).not.toContain("__cell_");
   });
 });
 

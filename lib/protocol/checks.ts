@@ -1,0 +1,175 @@
+/** Checks of a command that shard and router make alike, before anything of it happens. */
+import type { RawValue } from "../bson/index.js";
+import { asDocument, asNumber, asString, BsonType, firstField, getField, isNumeric } from "../bson/index.js";
+import { duplicateField } from "./command.js";
+import type { Request } from "./endpoint.js";
+import { CommandError, ErrorCode, notSimulated } from "./errors.js";
+import { MAX_INTERNAL_BYTES, MAX_WRITE_BATCH } from "./header.js";
+import { checkSession } from "./session.js";
+
+/**
+ * Checks what any command may carry: document sequences, concerns, API version, session; and that a write
+ * is not to a collection of the system.
+ * @throws CommandError as the functions below
+ */
+export function checkRequest(request: Request): void {
+  checkSequences(request);
+  checkApiVersion(request.body);
+  checkReadConcern(request.body);
+  checkWriteConcern(request.body);
+  checkSession(request);
+  checkSystemNamespace(request);
+}
+
+/** The one document sequence that a command takes. */
+const SEQUENCES: ReadonlyMap<string, string> = new Map([
+  ["insert", "documents"],
+  ["update", "updates"],
+  ["delete", "deletes"],
+]);
+
+/**
+ * Refuses document sequences that a command does not take, as it would a field of that name.
+ * @throws CommandError IDLUnknownField (40415), Location40433 for one that is also a field
+ */
+export function checkSequences({ command, body, sequences }: Request): void {
+  if (sequences.size === 0) return;
+  const inner = command === "explain" ? getField(body, "explain") : undefined;
+  const of = inner?.type === BsonType.object ? (firstField(asDocument(inner))?.[0] ?? command) : command;
+  for (const name of sequences.keys()) {
+    if (getField(body, name)) throw duplicateField(name);
+    if (SEQUENCES.get(of) !== name) {
+      throw new CommandError(
+        ErrorCode.IDLUnknownField,
+        `BSON field '${command}.${name}' is an unknown field.`,
+      );
+    }
+  }
+}
+
+/**
+ * Checks the versioned API's fields. There is one version, "1", and no command here that it leaves out.
+ * @throws CommandError APIVersionError (322), TypeMismatch (14), Location4886600 for flags without a version
+ */
+export function checkApiVersion(body: Uint8Array): void {
+  const version = getField(body, "apiVersion");
+  if (!version) {
+    if (!getField(body, "apiStrict") && !getField(body, "apiDeprecationErrors")) return;
+    throw new CommandError(
+      4886600,
+      "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion",
+    );
+  }
+  if (version.type !== BsonType.string) throw wrongType("apiVersion", "string");
+  if (asString(version) === "1") return;
+  throw new CommandError(ErrorCode.APIVersionError, 'API version must be "1"');
+}
+
+/**
+ * Checks the shape of a `writeConcern`. Whether it can be satisfied is the shard's to say, after the write.
+ * @throws CommandError TypeMismatch (14), FailedToParse (9) for a `w` that nobody could mean
+ */
+export function checkWriteConcern(body: Uint8Array): void {
+  const concern = getField(body, "writeConcern");
+  if (!concern || concern.type === BsonType.null) return;
+  if (concern.type !== BsonType.object) throw wrongType("writeConcern", "object");
+  const w = getField(asDocument(concern), "w");
+  if (!w || w.type === BsonType.string || w.type === BsonType.object || w.type === BsonType.null) return;
+  if (!isNumeric(w)) {
+    throw new CommandError(ErrorCode.FailedToParse, "w has to be a number, string, or object");
+  }
+  if (asNumber(w) < 0 || asNumber(w) > 50) {
+    throw new CommandError(
+      ErrorCode.FailedToParse,
+      "w has to be a non-negative number and not greater than 50",
+    );
+  }
+}
+
+const WRITES: ReadonlySet<string> = new Set(["insert", "update", "delete", "findAndModify", "findandmodify"]);
+const CREATES: ReadonlySet<string> = new Set(["create", "createIndexes"]);
+/** Collections of the system that clients may write. */
+const WRITABLE: ReadonlySet<string> = new Set([
+  "admin.system.users",
+  "admin.system.roles",
+  "admin.system.version",
+  "config.system.sessions",
+]);
+
+/**
+ * Refuses writes to `system.*`: those names are the server's own.
+ * @throws CommandError InvalidNamespace (73); NotImplemented (238) where writing one would make a view or the like
+ */
+export function checkSystemNamespace({ db, command, body }: Request): void {
+  const creates = CREATES.has(command);
+  if (!creates && !WRITES.has(command)) return;
+  const name: RawValue | undefined = firstField(body)?.[1];
+  if (name?.type !== BsonType.string) return;
+  const collection = asString(name);
+  if (!collection.startsWith("system.")) return;
+  const namespace = `${db}.${collection}`;
+  if (collection === "system.js" || WRITABLE.has(namespace)) return;
+  if (collection === "system.views" || collection.startsWith("system.buckets.")) {
+    throw notSimulated(`writing to ${collection}`);
+  }
+  throw new CommandError(
+    ErrorCode.InvalidNamespace,
+    creates ? `Invalid system namespace: ${namespace}` : `cannot write to '${namespace}'`,
+  );
+}
+
+function wrongType(field: string, expected: string): CommandError {
+  return new CommandError(
+    ErrorCode.TypeMismatch,
+    `BSON field '${field}' is the wrong type, expected type '${expected}'`,
+  );
+}
+
+/** Levels that read the same data where there is one copy of it. */
+const LEVELS: ReadonlySet<string> = new Set(["local", "available", "majority", "linearizable"]);
+
+/**
+ * Refuses a `readConcern` that would read something else than the latest data.
+ * @param body the raw command
+ * @throws CommandError NotImplemented (238) for `snapshot`, BadValue (2) for an unknown level, TypeMismatch (14)
+ */
+export function checkReadConcern(body: Uint8Array): void {
+  const concern = getField(body, "readConcern");
+  if (!concern || concern.type === BsonType.null) return;
+  if (concern.type !== BsonType.object) throw wrongType("readConcern", "object");
+  const level = getField(asDocument(concern), "level");
+  if (!level) return;
+  if (level.type !== BsonType.string) throw wrongType("readConcern.level", "string");
+  const name = asString(level);
+  if (name === "snapshot") throw notSimulated("read concern snapshot");
+  if (LEVELS.has(name)) return;
+  throw new CommandError(
+    ErrorCode.BadValue,
+    `Enumeration value '${name}' for field 'readConcern.level' is not a valid value.`,
+  );
+}
+
+/**
+ * Checks how many statements a write command brings.
+ * @throws CommandError InvalidLength (16)
+ */
+export function checkBatchSize(statements: number): void {
+  if (statements >= 1 && statements <= MAX_WRITE_BATCH) return;
+  throw new CommandError(
+    ErrorCode.InvalidLength,
+    `Write batch sizes must be between 1 and ${MAX_WRITE_BATCH}. Got ${statements} operations.`,
+  );
+}
+
+/**
+ * Checks that a document may travel in a message: a statement that came in, or a result on its way out. Clients
+ * refuse larger ones, so a pipeline that pushes 20 MB into one group fails here instead of in their decoders.
+ * @throws CommandError BSONObjectTooLarge (10334)
+ */
+export function checkObjectSize(document: Uint8Array): void {
+  if (document.length <= MAX_INTERNAL_BYTES) return;
+  throw new CommandError(
+    ErrorCode.BSONObjectTooLarge,
+    `BSONObj size: ${document.length} is invalid. Size must be between 0 and ${MAX_INTERNAL_BYTES}(16MB)`,
+  );
+}
