@@ -1,7 +1,27 @@
-import { Double, Long, MaxKey, MinKey } from "bson";
+import {
+  Binary,
+  BSONRegExp,
+  BSONSymbol,
+  Code,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+} from "bson";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toDocument } from "../../lib/bson/index.js";
+import {
+  getField,
+  hash64,
+  hashedValue,
+  sortableHash,
+  sortableValue,
+  toDocument,
+} from "../../lib/bson/index.js";
 import { ChunkMap } from "../../lib/router/catalog/chunkMap.js";
 import { ShardKeyPattern } from "../../lib/router/keys/shardKeyPattern.js";
 import { rulesFor } from "../../lib/router/rules.js";
@@ -51,6 +71,45 @@ describe("finding a document's chunk by its hash", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it("agrees with hash64 and the sortable key for a value of every type, at and beside its hash", () => {
+    const values: unknown[] = [null, true, "", "a\0b", "x".repeat(1000), {}, { a: { b: [1, { c: null }] } }];
+    values.push(
+      new MinKey(),
+      new MaxKey(),
+      new Date(-1),
+      new ObjectId("00".repeat(12)),
+      new Code("f", { a: 1 }),
+    );
+    values.push(new Timestamp({ t: 1, i: 2 }), new BSONRegExp("x", "i"), new BSONSymbol("s"), new Code("f"));
+    values.push(new Binary(new Uint8Array(3)), new Int32(-7), Long.MIN_VALUE, Long.MAX_VALUE, Long.NEG_ONE);
+    for (const n of [-0, 2.9, -2.9, 2 ** 63, -(2 ** 63), 1e300, NaN, -Infinity]) values.push(new Double(n));
+    for (const text of [
+      "-0",
+      "2.5",
+      "-2.5",
+      "9223372036854775807.5",
+      "1E+6144",
+      "-1E-6176",
+      "NaN",
+      "-Infinity",
+    ])
+      values.push(Decimal128.fromString(text));
+    for (const document of [{}, ...values.map((deviceId) => ({ deviceId }))].map((fields) =>
+      toDocument(fields),
+    )) {
+      const value = getField(document, "deviceId");
+      expect(sortableHash(value)).toBe(sortableValue(hashedValue(value)));
+      const hash = Long.fromBigInt(hash64(value));
+      const chunks = [hash.sub(1), hash, hash.add(1)].map((bound) => {
+        const map = mapCutAt([bound]);
+        expect(map.hashLine()).toBeDefined();
+        expect(map.find(key.keyOf(document))).toBe(key.chunkOf(document, map));
+        return key.chunkOf(document, map);
+      });
+      expect(chunks).toEqual([1, 1, 0]);
+    }
   });
 
   it("falls back to sortable keys where a split was given as another number type", () => {

@@ -96,6 +96,38 @@ test("an open cursor sees every document once, though their chunks move under it
   }
 });
 
+test("what a migration read ahead for a cursor does not outlive its collection", async () => {
+  for (const sort of [undefined, { x: 1 }]) {
+    const cluster = await hundred();
+    const command = { find: "c", batchSize: 10, ...(sort && { sort }) };
+    const { id } = (await cluster.ok("test", command)).cursor as { id: bigint };
+    await cluster.admin(move);
+    await cluster.ok("test", { drop: "c" });
+    const getMore = { getMore: id, collection: "c", batchSize: 10 };
+    expect(await cluster.run("test", getMore)).toMatchObject({ ok: 0, code: 175 });
+    expect(await cluster.run("test", getMore)).toMatchObject({ ok: 0, code: 43 });
+  }
+});
+
+test("a cursor that is killed while a migration reads it ahead does not stop the migration", async () => {
+  const cluster = await hundred();
+  const pad = "x".repeat(1_000_000); // 40 MB: three batches to read ahead
+  await cluster.ok("test", {
+    update: "c",
+    updates: [{ q: { x: { $lt: 40 } }, u: { $set: { pad } }, multi: true }],
+  });
+  const { id } = (await cluster.ok("test", { find: "c", batchSize: 1 })).cursor as { id: bigint };
+  const shardA = cluster.shards.get("shardA")!;
+  let killed: Promise<Doc> | undefined;
+  shardA.failWhen = (command) => {
+    if (command === "getMore") killed ??= cluster.ok("test", { killCursors: "c", cursors: [id] });
+    return undefined;
+  };
+  expect(await cluster.admin(move)).toMatchObject({ ok: 1 });
+  expect(await killed).toMatchObject({ cursorsKilled: [id] });
+  expect(await counts(cluster)).toEqual([50, 50]);
+});
+
 test("clients that read and write meanwhile see one step", async () => {
   const cluster = await hundred();
   let moving = true;

@@ -47,7 +47,7 @@ export class Fetch extends PlanStage {
 
 /** All input, sorted in memory; with a limit only the first so many are kept. */
 export class SortStage extends PlanStage {
-  private sorted: { key: string; document: Uint8Array; recordId: number }[] | undefined;
+  private sorted: { document: Uint8Array; recordId: number }[] | undefined;
   private at = 0;
   private bytes = 0;
 
@@ -88,7 +88,7 @@ export class SortStage extends PlanStage {
     return true;
   }
 
-  private readAll(): { key: string; document: Uint8Array; recordId: number }[] {
+  private readAll(): { document: Uint8Array; recordId: number }[] {
     const { input, sort, limit } = this;
     const byKey = (a: { key: string }, b: { key: string }): number =>
       a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
@@ -105,7 +105,8 @@ export class SortStage extends PlanStage {
     }
     entries.sort(byKey);
     if (limit > 0 && entries.length > limit) entries.length = limit;
-    return entries;
+    // A cursor may rest here for minutes; the keys have done their work.
+    return entries.map(({ document, recordId }) => ({ document, recordId }));
   }
 }
 

@@ -25,6 +25,7 @@ export async function dropSharded(context: RouterContext, collection: ShardedCol
   await catalog.log("dropCollection.start", collection.ns);
   // The catalog first: a collection without chunks is unsharded, documents without a catalog entry are nobody's.
   await catalog.dropCollection(collection);
+  context.cursors.collectionDropped(collection.ns);
   for (const shard of shards.ids) {
     try {
       await shards.must(shard, collection.db, { drop: collection.name });

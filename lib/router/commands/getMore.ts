@@ -25,11 +25,13 @@ export const getMore: Command = {
         if (passThrough) {
           const command = forwardedRequest(request, { getMore: int64(passThrough.id) });
           const reply = await passThroughMore(context, id, passThrough, command);
+          checkAlive(cursor);
           if (passThrough.ended) await context.cursors.close(cursor);
           return reply;
         }
         const count = optionalCount(request, "batchSize") || Infinity;
         const { batch, ended } = await cursor.nextBatch(count);
+        checkAlive(cursor);
         if (ended) await context.cursors.close(cursor);
         return cursorReply(ns, ended ? 0n : id, batch, "nextBatch");
       } catch (error) {
@@ -61,4 +63,9 @@ function checkOwner(cursor: RouterCursor, ns: string): void {
     ErrorCode.Unauthorized,
     `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${cursor.ns}`,
   );
+}
+
+/** @throws CommandError CursorKilled (237) when a client ended the cursor while its batch was made */
+function checkAlive(cursor: RouterCursor): void {
+  if (cursor.killed) throw new CommandError(ErrorCode.CursorKilled, `cursor id ${cursor.id} was killed`);
 }

@@ -16,13 +16,8 @@ export const killCursors: Command = {
     const wrong = ids.findIndex(({ type }) => type !== BsonType.int64);
     if (wrong >= 0) throw wrongType(request, `cursors.${wrong}`, "long");
     for (const value of ids) {
-      const id = asBigInt(value);
-      if (context.cursors.has(id)) {
-        await context.cursors.close(context.cursors.get(id));
-        killed.push(value);
-      } else {
-        notFound.push(value);
-      }
+      const found = await context.cursors.kill(asBigInt(value));
+      (found ? killed : notFound).push(value);
     }
     return okReply(
       new DocumentWriter()

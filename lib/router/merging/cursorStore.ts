@@ -24,6 +24,8 @@ const FIRST_BATCH = 101;
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** An idle cursor is closed after so long, as on a server. */
 const IDLE_MS = 10 * 60 * 1000;
+/** Idle cursors are looked for no more often than this. */
+const SWEEP_INTERVAL_MS = 10 * 1000;
 
 /** One open cursor of a client. */
 export class RouterCursor {
@@ -34,6 +36,8 @@ export class RouterCursor {
   passThrough: ShardCursor | undefined;
   /** A batch is being made right now. */
   busy = false;
+  /** A client killed it while it was busy: whoever uses it closes it. */
+  killed = false;
   lastUsed = 0;
   readonly #stream: DocumentStream;
   /** A document that was taken and did not fit into the last batch. */
@@ -80,6 +84,7 @@ export class CursorStore {
   readonly #ids: IdSource;
   readonly #now: () => number;
   readonly #open = new Map<bigint, RouterCursor>();
+  #lastSweep = 0;
 
   constructor(ids: IdSource, now: () => number) {
     this.#ids = ids;
@@ -131,6 +136,7 @@ export class CursorStore {
    * @throws CommandError CursorNotFound (43), or Location12051 while another getMore uses it
    */
   get(id: bigint): RouterCursor {
+    this.#sweep();
     const cursor = this.#open.get(id);
     if (!cursor) throw new CommandError(ErrorCode.CursorNotFound, `cursor id ${id} not found`);
     if (cursor.busy) throw new CommandError(12051, `cursor id ${id} is already in use`);
@@ -138,9 +144,14 @@ export class CursorStore {
     return cursor;
   }
 
-  /** The number is taken. */
-  has(id: bigint): boolean {
-    return this.#open.has(id);
+  /** Ends a cursor for a client, at once or after the batch that is being made; false when there is none. */
+  async kill(id: bigint): Promise<boolean> {
+    const cursor = this.#open.get(id);
+    if (!cursor) return false;
+    this.#open.delete(id);
+    if (cursor.busy) cursor.killed = true;
+    else await cursor.close();
+    return true;
   }
 
   /** Closes one cursor. */
@@ -168,13 +179,27 @@ export class CursorStore {
     }
   }
 
+  /** Lets go what cursors of a dropped collection have drained. The caller holds the collection alone. */
+  collectionDropped(ns: string): void {
+    for (const cursor of this.#open.values()) {
+      if (cursor.ns === ns) for (const shardCursor of cursor.cursors) shardCursor.collectionDropped();
+    }
+  }
+
   #keep(cursor: RouterCursor): void {
+    this.#sweep();
+    cursor.lastUsed = this.#now();
+    this.#open.set(cursor.id, cursor);
+  }
+
+  /** Closes idle cursors. There is no timer: whoever opens or reads a cursor sweeps. */
+  #sweep(): void {
     const now = this.#now();
-    cursor.lastUsed = now;
-    for (const other of this.#open.values()) {
+    if (now - this.#lastSweep < SWEEP_INTERVAL_MS) return;
+    this.#lastSweep = now;
+    for (const other of [...this.#open.values()]) {
       if (!other.busy && now - other.lastUsed > IDLE_MS) void this.close(other);
     }
-    this.#open.set(cursor.id, cursor);
   }
 
   #newId(): bigint {

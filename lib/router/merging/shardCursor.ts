@@ -6,7 +6,7 @@
  * buffered documents never waits.
  */
 import type { CursorBatch } from "../../protocol/index.js";
-import { readCursorReply, request } from "../../protocol/index.js";
+import { CommandError, ErrorCode, readCursorReply, request } from "../../protocol/index.js";
 import type { ShardRegistry } from "../catalog/shards.js";
 
 /** A cursor on one shard with its buffer. */
@@ -18,6 +18,9 @@ export class ShardCursor {
   #id: bigint;
   #batch: readonly Uint8Array[];
   #position = 0;
+  #drained = false;
+  #closed = false;
+  #failure: CommandError | undefined;
 
   /**
    * @param first the shard's answer to find, aggregate, …; its batch is what is buffered
@@ -44,7 +47,7 @@ export class ShardCursor {
 
   /** Nothing buffered and nothing left on the shard. */
   get ended(): boolean {
-    return this.#id === 0n && this.buffered === 0;
+    return this.#id === 0n && this.buffered === 0 && !this.#failure;
   }
 
   /** The next buffered document without taking it. */
@@ -59,8 +62,12 @@ export class ShardCursor {
     return document;
   }
 
-  /** Fetches the next batch, unless documents are buffered or none are left. */
+  /**
+   * Fetches the next batch, unless documents are buffered or none are left.
+   * @throws CommandError QueryPlanKilled (175) when the collection was dropped
+   */
   async fill(): Promise<void> {
+    if (this.#failure) throw this.#failure;
     if (this.buffered > 0 || this.#id === 0n) return;
     const { id, batch } = await this.#getMore();
     this.#id = id;
@@ -70,9 +77,20 @@ export class ShardCursor {
 
   /** Reads everything that is left on the shard into memory. */
   async drain(): Promise<void> {
+    if (this.#id === 0n) return;
+    this.#drained = true;
     const documents = this.#batch.slice(this.#position);
     while (this.#id !== 0n) {
-      const { id, batch } = await this.#getMore();
+      let more;
+      try {
+        more = await this.#getMore();
+      } catch (error) {
+        if (this.#closed) return;
+        throw error;
+      }
+      // A client may kill its cursor meanwhile: that takes no lock, and must not fail a migration.
+      if (this.#closed) return;
+      const { id, batch } = more;
       this.#id = id;
       // One by one: a batch of small documents has more of them than a call may have arguments.
       for (const document of batch) documents.push(document);
@@ -81,8 +99,20 @@ export class ShardCursor {
     this.#position = 0;
   }
 
+  /**
+   * The collection was dropped. A shard says so when it is next asked; what was drained has no
+   * shard to say it, must not outlive the collection, and fails alike.
+   */
+  collectionDropped(): void {
+    if (!this.#drained || this.ended) return;
+    this.#batch = [];
+    this.#position = 0;
+    this.#failure = new CommandError(ErrorCode.QueryPlanKilled, "collection dropped");
+  }
+
   /** Ends the cursor on the shard, if it is still open there. A shard that is gone has no cursor either. */
   async close(): Promise<void> {
+    this.#closed = true;
     if (this.#id === 0n) return;
     const command = { killCursors: this.#collection, cursors: [this.#id] };
     this.#id = 0n;
