@@ -45,9 +45,12 @@ async function insertSharded(
   documents: readonly Uint8Array[],
 ): Promise<Reply> {
   const ordered = flag(request, "ordered", true);
-  const withIds = documents.map((document) => withId(document, context.ids));
+  // Without `_id` in the key, the shard that gets a document can give it one as well as the router.
+  const complete = collection.key.includesId
+    ? documents.map((document) => withId(document, context.ids))
+    : documents;
   const { chunks } = collection;
-  const route = routeInserts(withIds, collection, context.rules, ordered);
+  const route = routeInserts(complete, collection, context.rules, ordered);
   const record: TraceRecord = {
     at: context.environment.now(),
     op: "insert",
@@ -85,10 +88,8 @@ async function insertUnsharded(
   });
 }
 
-/** The document with an `_id`; the router makes one before it looks at the shard key, which may be `_id` itself. */
+/** The document with an `_id`, made before the shard key is looked at, of which it is a part. */
 function withId(document: Uint8Array, ids: IdSource): Uint8Array {
-  // Nearly every driver puts `_id` first: its name is the four bytes after the first type byte.
-  const first = document[5] === 0x5f && document[6] === 0x69 && document[7] === 0x64 && document[8] === 0;
-  if (first || getField(document, "_id")) return document;
+  if (getField(document, "_id")) return document;
   return prependField(document, "_id", ids.objectId());
 }

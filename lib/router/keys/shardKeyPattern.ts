@@ -60,6 +60,8 @@ export class ShardKeyPattern {
   readonly text: string;
   /** Position of the hashed field, or -1. */
   readonly hashedField: number;
+  /** Whether `_id`, or a field inside it, is part of the key. */
+  readonly includesId: boolean;
   /** The lower end of chunk space: every field MinKey. */
   readonly minimum: Uint8Array;
   /** The upper end: every field MaxKey. */
@@ -72,6 +74,7 @@ export class ShardKeyPattern {
     this.text = describeDocument(document);
     this.hashedField = keyFields.findIndex((field) => field.kind === "hashed");
     this.#paths = keyFields.map((field) => new FieldPath(field.path));
+    this.includesId = this.#paths.some((path) => path.parts[0] === "_id");
     this.minimum = this.boundOf(keyFields.map(() => MIN_KEY));
     this.maximum = this.boundOf(keyFields.map(() => MAX_KEY));
   }

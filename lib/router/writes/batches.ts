@@ -38,6 +38,8 @@ export class BatchBuilder {
   readonly batches: ShardBatch[] = [];
   readonly #ordered: boolean;
   readonly #byShard = new Map<string, ShardBatch>();
+  /** The batch that got the last write. */
+  #last: ShardBatch | undefined;
 
   constructor(ordered: boolean) {
     this.#ordered = ordered;
@@ -45,11 +47,15 @@ export class BatchBuilder {
 
   /** Adds one write for one shard. */
   add(index: number, document: Uint8Array, shard: string): void {
-    let batch = this.#ordered ? this.batches[this.batches.length - 1] : this.#byShard.get(shard);
+    let batch = this.#last;
     if (batch?.shard !== shard) {
-      batch = { shard, documents: [], indexes: [] };
-      this.batches.push(batch);
-      if (!this.#ordered) this.#byShard.set(shard, batch);
+      batch = this.#ordered ? undefined : this.#byShard.get(shard);
+      if (!batch) {
+        batch = { shard, documents: [], indexes: [] };
+        this.batches.push(batch);
+        this.#byShard.set(shard, batch);
+      }
+      this.#last = batch;
     }
     batch.documents.push(document);
     batch.indexes.push(index);
