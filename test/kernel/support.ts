@@ -19,10 +19,16 @@ export const executorProgram = join(dist, "kernel/executor/child.js");
 /** The command line. */
 export const cli = join(dist, "kernel/cli/main.js");
 
+/** What the file's tests have opened: a test may do so at any moment, `afterAll` only counts up front. */
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+});
+
 /** An empty folder with files in it, removed after the tests of the file. */
 export async function folderWith(files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "shardlab-kernel-"));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  cleanUps.push(() => rm(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
@@ -34,7 +40,7 @@ export class TestSession {
 
   constructor(options: Omit<SessionOptions, "program">) {
     this.session = new Session({ ...options, program: executorProgram });
-    afterAll(() => this.session.close());
+    cleanUps.push(() => this.session.close());
   }
 
   /** Runs a cell, named by its number. */
