@@ -69,8 +69,8 @@ export function sortableValue(v: RawValue): string {
 }
 
 /**
- * `sortableValue(hashedValue(v))` without making the value in between: every insert into a hashed
- * collection needs this key twice, for the router's chunk and for the shard's index.
+ * `sortableValue(hashedValue(v))` without making the value in between: the key of every entry of a
+ * hashed index.
  * @param v a missing field hashes as null
  */
 export function sortableHash(v: RawValue | undefined): string {

@@ -3,7 +3,7 @@ import type { RawValue } from "../bson/index.js";
 import { asDocument, asNumber, asString, BsonType, firstField, getField, isNumeric } from "../bson/index.js";
 import { duplicateField } from "./command.js";
 import type { Request } from "./endpoint.js";
-import { CommandError, ErrorCode, notSimulated } from "./errors.js";
+import { CommandError, ErrorCode, notSimulated, wrongFieldType } from "./errors.js";
 import { MAX_INTERNAL_BYTES, MAX_WRITE_BATCH } from "./header.js";
 import { checkSession } from "./session.js";
 
@@ -60,7 +60,7 @@ export function checkApiVersion(body: Uint8Array): void {
       "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion",
     );
   }
-  if (version.type !== BsonType.string) throw wrongType("apiVersion", "string");
+  if (version.type !== BsonType.string) throw wrongFieldType("apiVersion", "string");
   if (asString(version) === "1") return;
   throw new CommandError(ErrorCode.APIVersionError, 'API version must be "1"');
 }
@@ -72,7 +72,7 @@ export function checkApiVersion(body: Uint8Array): void {
 export function checkWriteConcern(body: Uint8Array): void {
   const concern = getField(body, "writeConcern");
   if (!concern || concern.type === BsonType.null) return;
-  if (concern.type !== BsonType.object) throw wrongType("writeConcern", "object");
+  if (concern.type !== BsonType.object) throw wrongFieldType("writeConcern", "object");
   const w = getField(asDocument(concern), "w");
   if (!w || w.type === BsonType.string || w.type === BsonType.object || w.type === BsonType.null) return;
   if (!isNumeric(w)) {
@@ -118,13 +118,6 @@ export function checkSystemNamespace({ db, command, body }: Request): void {
   );
 }
 
-function wrongType(field: string, expected: string): CommandError {
-  return new CommandError(
-    ErrorCode.TypeMismatch,
-    `BSON field '${field}' is the wrong type, expected type '${expected}'`,
-  );
-}
-
 /** Levels that read the same data where there is one copy of it. */
 const LEVELS: ReadonlySet<string> = new Set(["local", "available", "majority", "linearizable"]);
 
@@ -136,10 +129,10 @@ const LEVELS: ReadonlySet<string> = new Set(["local", "available", "majority", "
 export function checkReadConcern(body: Uint8Array): void {
   const concern = getField(body, "readConcern");
   if (!concern || concern.type === BsonType.null) return;
-  if (concern.type !== BsonType.object) throw wrongType("readConcern", "object");
+  if (concern.type !== BsonType.object) throw wrongFieldType("readConcern", "object");
   const level = getField(asDocument(concern), "level");
   if (!level) return;
-  if (level.type !== BsonType.string) throw wrongType("readConcern.level", "string");
+  if (level.type !== BsonType.string) throw wrongFieldType("readConcern.level", "string");
   const name = asString(level);
   if (name === "snapshot") throw notSimulated("read concern snapshot");
   if (LEVELS.has(name)) return;

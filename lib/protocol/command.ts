@@ -25,7 +25,7 @@ import {
   toDocument,
 } from "../bson/index.js";
 import type { ClientInfo, Reply, Request } from "./endpoint.js";
-import { CommandError, ErrorCode } from "./errors.js";
+import { CommandError, ErrorCode, wrongFieldType } from "./errors.js";
 
 const NO_SEQUENCES: ReadonlyMap<string, readonly Uint8Array[]> = new Map();
 
@@ -86,10 +86,7 @@ export function duplicateField(name: string): CommandError {
 }
 
 function wrongType(request: Request, name: string, expected: string): CommandError {
-  return new CommandError(
-    ErrorCode.TypeMismatch,
-    `BSON field '${request.command}.${name}' is the wrong type, expected type '${expected}'`,
-  );
+  return wrongFieldType(`${request.command}.${name}`, expected);
 }
 
 /** Characters no database name may hold. */

@@ -174,6 +174,18 @@ export class CommandError extends Error {
 }
 
 /**
+ * A field has a value of a type that the command does not take.
+ * @param field with its command or parent, e.g. `"insert.ordered"`
+ * @param expected the type's BSON name
+ */
+export function wrongFieldType(field: string, expected: string): CommandError {
+  return new CommandError(
+    ErrorCode.TypeMismatch,
+    `BSON field '${field}' is the wrong type, expected type '${expected}'`,
+  );
+}
+
+/**
  * The refusal of something that MongoDB has and this engine does not.
  * @param what the feature as its user spelt it, e.g. `"$lookup in a sharded aggregation"`
  */

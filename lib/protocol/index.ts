@@ -1,7 +1,15 @@
 /** The language that all parts of the system speak: requests, replies, errors, and their bytes on the wire. */
 export type { ClientInfo, Endpoint, Environment, Reply, Request } from "./endpoint.js";
 export { EndpointUnreachableError } from "./endpoint.js";
-export { codeName, CommandError, ErrorCode, errorReply, notSimulated, okReply } from "./errors.js";
+export {
+  codeName,
+  CommandError,
+  ErrorCode,
+  errorReply,
+  notSimulated,
+  okReply,
+  wrongFieldType,
+} from "./errors.js";
 export {
   bodyField,
   checkDatabaseName,

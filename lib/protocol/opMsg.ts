@@ -28,7 +28,7 @@ import {
 import { checkDatabaseName, duplicateField } from "./command.js";
 import { crc32c } from "./crc32c.js";
 import type { Reply, Request } from "./endpoint.js";
-import { CommandError, ErrorCode } from "./errors.js";
+import { CommandError, ErrorCode, wrongFieldType } from "./errors.js";
 import type { MessageHeader } from "./header.js";
 import {
   FramingError,
@@ -147,10 +147,7 @@ function toRequest({ body, sequences }: Sections): Request {
     );
   }
   if (db.type !== BsonType.string) {
-    throw new CommandError(
-      ErrorCode.TypeMismatch,
-      `BSON field '${command}.$db' is the wrong type, expected type 'string'`,
-    );
+    throw wrongFieldType(`${command}.$db`, "string");
   }
   const name = asString(db);
   checkDatabaseName(name);

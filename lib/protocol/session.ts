@@ -26,7 +26,7 @@ import {
 } from "../bson/index.js";
 import { documentsOf } from "./command.js";
 import type { Request } from "./endpoint.js";
-import { CommandError, ErrorCode, notSimulated } from "./errors.js";
+import { CommandError, ErrorCode, notSimulated, wrongFieldType } from "./errors.js";
 
 /** Commands that may carry a `txnNumber`. */
 const RETRYABLE: ReadonlySet<string> = new Set([
@@ -78,7 +78,7 @@ export function retryableNumber(body: Uint8Array, command: string): RetryableNum
   const session = sessionOf(body, command);
   const number = present(getField(body, "txnNumber"));
   if (!number) return undefined;
-  if (number.type !== BsonType.int64) throw wrongType(`${command}.txnNumber`, "long");
+  if (number.type !== BsonType.int64) throw wrongFieldType(`${command}.txnNumber`, "long");
   if (session === undefined) {
     throw new CommandError(
       ErrorCode.InvalidOptions,
@@ -102,7 +102,7 @@ export function retryableNumber(body: Uint8Array, command: string): RetryableNum
 export function statementIds(body: Uint8Array, command: string, count: number): (index: number) => number {
   const list = present(getField(body, "stmtIds"));
   const single = present(getField(body, "stmtId"));
-  if (single && single.type !== BsonType.int32) throw wrongType(`${command}.stmtId`, "int");
+  if (single && single.type !== BsonType.int32) throw wrongFieldType(`${command}.stmtId`, "int");
   const first = single ? asNumber(single) : 0;
   if (!list) return (index) => first + index;
   if (single) {
@@ -111,10 +111,10 @@ export function statementIds(body: Uint8Array, command: string, count: number): 
       "May not specify both stmtId and stmtIds in write command",
     );
   }
-  if (list.type !== BsonType.array) throw wrongType(`${command}.stmtIds`, "array");
+  if (list.type !== BsonType.array) throw wrongFieldType(`${command}.stmtIds`, "array");
   const values = elements(asDocument(list));
   if (values.some(({ type }) => type !== BsonType.int32))
-    throw wrongType(`${command}.stmtIds`, "array of int");
+    throw wrongFieldType(`${command}.stmtIds`, "array of int");
   if (values.length !== count) {
     throw new CommandError(
       ErrorCode.InvalidLength,
@@ -158,14 +158,14 @@ export function sessionKey(lsid: Uint8Array): string {
       "BSON field 'lsid.id' is missing but a required field",
     );
   }
-  if (id.type !== BsonType.binary) throw wrongType("lsid.id", "binData");
+  if (id.type !== BsonType.binary) throw wrongFieldType("lsid.id", "binData");
   return sortableValue(id);
 }
 
 function sessionOf(body: Uint8Array, command: string): string | undefined {
   const lsid = present(getField(body, "lsid"));
   if (!lsid) return undefined;
-  if (lsid.type !== BsonType.object) throw wrongType(`${command}.lsid`, "object");
+  if (lsid.type !== BsonType.object) throw wrongFieldType(`${command}.lsid`, "object");
   return sessionKey(asDocument(lsid));
 }
 
@@ -192,11 +192,4 @@ function isZero(value: RawValue | undefined): boolean {
 
 function present(value: RawValue | undefined): RawValue | undefined {
   return value?.type === BsonType.null || value?.type === BsonType.undefined ? undefined : value;
-}
-
-function wrongType(field: string, expected: string): CommandError {
-  return new CommandError(
-    ErrorCode.TypeMismatch,
-    `BSON field '${field}' is the wrong type, expected type '${expected}'`,
-  );
 }

@@ -12,7 +12,7 @@ import {
 } from "../bson/index.js";
 import type { RawValue } from "../bson/index.js";
 import type { Environment, Reply, Request } from "../protocol/index.js";
-import { bodyField, CommandError, ErrorCode } from "../protocol/index.js";
+import { bodyField, CommandError, ErrorCode, wrongFieldType } from "../protocol/index.js";
 import type { Catalog } from "./catalog/catalog.js";
 import type { ShardRegistry } from "./catalog/shards.js";
 import { CONFIG_SHARD } from "./catalog/shards.js";
@@ -125,10 +125,7 @@ export function expressionOptions(context: RouterContext, request: Request): Exp
 
 /** The error of a field with the wrong type. */
 export function wrongType(request: Request, name: string, expected: string): CommandError {
-  return new CommandError(
-    ErrorCode.TypeMismatch,
-    `BSON field '${request.command}.${name}' is the wrong type, expected type '${expected}'`,
-  );
+  return wrongFieldType(`${request.command}.${name}`, expected);
 }
 
 /** The error of a required field that is not there. */

@@ -112,7 +112,7 @@ describe("finding a document's chunk by its hash", () => {
     }
   });
 
-  it("falls back to sortable keys where a split was given as another number type", () => {
+  it("falls back to sortable keys where a bound in config.chunks has another number type", () => {
     const map = mapCutAt([new Double(-5), new Double(0)]);
     expect(map.hashLine()).toBeUndefined();
     expect(key.chunkOf(toDocument({ deviceId: "dev-42" }), map)).toBe(2);

@@ -27,7 +27,7 @@ export class HashLine {
    * The line of a map's lower bounds.
    * @param size how many chunks there are
    * @param boundOf the lower bound of a chunk, `{field: value}`
-   * @returns undefined where a bound is no int64 (a split may have been given as int32 or double)
+   * @returns undefined where a bound is no int64: `split` makes none, but a client may have written config.chunks
    */
   static of(size: number, boundOf: (index: number) => Uint8Array): HashLine | undefined {
     const highs = new Int32Array(size - 1);

@@ -12,7 +12,7 @@ import {
   sortableKey,
 } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { bodyField, checkNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
+import { bodyField, checkNamespace, CommandError, ErrorCode, wrongFieldType } from "../../protocol/index.js";
 import { compileFilter } from "../../query/index.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import type { ShardedCollection } from "../catalog/entries.js";
@@ -33,10 +33,7 @@ export interface Namespace {
 export function namespaceArgument(request: Request): Namespace {
   const value = firstField(request.body)?.[1];
   if (value?.type !== BsonType.string) {
-    throw new CommandError(
-      ErrorCode.TypeMismatch,
-      `BSON field '${request.command}' is the wrong type, expected type 'string'`,
-    );
+    throw wrongFieldType(request.command, "string");
   }
   const ns = asString(value);
   const dot = ns.indexOf(".");
@@ -60,10 +57,7 @@ export function stringArgument(request: Request, name: string): string {
     );
   }
   if (value.type !== BsonType.string) {
-    throw new CommandError(
-      ErrorCode.TypeMismatch,
-      `BSON field '${request.command}.${name}' is the wrong type, expected type 'string'`,
-    );
+    throw wrongFieldType(`${request.command}.${name}`, "string");
   }
   return asString(value);
 }
