@@ -4,6 +4,7 @@
  * it on its documents, and the router, which targets and merges with it.
  */
 export * from "./bounds/index.js";
+export { parseCollation } from "./collation.js";
 export { compileExpression } from "./expression/compile.js";
 export {
   expressionContext,
@@ -13,6 +14,7 @@ export {
 } from "./expression/context.js";
 export * from "./filter/index.js";
 export * from "./pipeline/index.js";
+export type { PipelineHost, Source } from "./pipeline/host.js";
 export { compileProjection } from "./projection/index.js";
 export { compileSort, type Sort, type SortField } from "./sort/index.js";
 export * from "./update/index.js";

@@ -10,7 +10,7 @@ import {
   isNumeric,
 } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
-import type { Filter, Sort } from "../../query/index.js";
+import type { ExpressionOptions, Filter, Sort } from "../../query/index.js";
 import { compileFilter, compileProjection, compileSort } from "../../query/index.js";
 
 /** Which index to use, or the collection itself. */
@@ -29,6 +29,8 @@ export interface Query {
     readonly spec: Uint8Array;
     readonly apply: (document: Uint8Array) => Uint8Array;
   };
+  /** `let`, collation, clock: what the filter and the projection were compiled with. */
+  readonly options: ExpressionOptions;
   readonly skip: number;
   /** 0: none. */
   readonly limit: number;
@@ -53,11 +55,12 @@ export interface QueryParts {
 
 /**
  * Compiles the parts of a query.
+ * @param options see {@link expressionOptions}
  * @throws CommandError whatever is wrong with one of them
  */
-export function compileQuery(parts: QueryParts): Query {
+export function compileQuery(parts: QueryParts, options: ExpressionOptions = {}): Query {
   const filterDocument = parts.filter ?? EMPTY_DOCUMENT;
-  const filter = compileFilter(filterDocument);
+  const filter = compileFilter(filterDocument, options);
   let hint = parseHint(parts.hint);
   let sort: Query["sort"];
   if (parts.sort && !isEmpty(parts.sort)) {
@@ -68,6 +71,7 @@ export function compileQuery(parts: QueryParts): Query {
   return {
     filter,
     filterDocument,
+    options,
     ...(sort && { sort }),
     ...(parts.projection &&
       !isEmpty(parts.projection) && {

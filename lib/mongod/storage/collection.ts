@@ -6,6 +6,7 @@
  * anything stored. The engine runs a command from start to end without
  * interruption, so no other change can come in between.
  */
+import type { Collation } from "../../bson/index.js";
 import type { Environment } from "../../protocol/index.js";
 import type { DocumentKeys } from "./collectionIndex.js";
 import { CollectionIndex, sameKeys } from "./collectionIndex.js";
@@ -20,6 +21,8 @@ export class Collection {
   indexes: CollectionIndex[];
   /** Set when the collection is dropped: cursors over it end. */
   dropped = false;
+  /** The collection's own collation, for reads and indexes that name none. */
+  readonly collation: Collation | undefined = undefined;
 
   private scratch: DocumentKeys[] = [];
 

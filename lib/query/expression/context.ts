@@ -10,7 +10,8 @@
  * and their like bind. Each binding knows its slot at compile time, so that
  * reading a variable is an array access.
  */
-import type { RawValue } from "../../bson/index.js";
+import type { Collation, RawValue } from "../../bson/index.js";
+import type { PipelineHost } from "../pipeline/host.js";
 
 /** One document's evaluation. */
 export interface ExpressionContext {
@@ -28,6 +29,12 @@ export interface ExpressionOptions {
   readonly let?: Uint8Array;
   /** The clock of `$$NOW`, milliseconds since 1970. */
   readonly now?: () => number;
+  /** The source of `$rand`, `$sampleRate` and `$sample`: 0 ≤ n < 1. */
+  readonly random?: () => number;
+  /** How strings compare; absent: byte by byte (the simple collation). */
+  readonly collation?: Collation;
+  /** The server around a pipeline, for stages that read or write other collections (`$lookup`, `$out`). */
+  readonly host?: PipelineHost;
 }
 
 export function expressionContext(root: Uint8Array): ExpressionContext {
