@@ -16,7 +16,8 @@
  * sortable.ts writes this same order into strings; a property test holds the
  * two together.
  */
-import { compareBytes, readDouble, readInt32, readUint32 } from "./bytes.js";
+import { compareBytes, decodeUtf8, readDouble, readInt32, readUint32 } from "./bytes.js";
+import type { Collation } from "./collation.js";
 import {
   compareDecimalMagnitudes,
   compareDecimalMagnitudeToDouble,
@@ -55,13 +56,24 @@ export function canonicalType(type: BsonType): number {
   return CANONICAL[type]!;
 }
 
-/** -1, 0 or 1: the order of two values of any types. */
-export function compareValues(a: RawValue, b: RawValue): number {
+/** The collation of the comparison under way: strings wherever they are nested compare by it. */
+let strings: Collation | undefined;
+
+/**
+ * -1, 0 or 1: the order of two values of any types.
+ * @param collation how strings compare; absent: byte by byte
+ */
+export function compareValues(a: RawValue, b: RawValue, collation?: Collation): number {
+  strings = collation;
   return compareAt(a.type, a.bytes, a.start, a.end, b.type, b.bytes, b.start, b.end);
 }
 
-/** -1, 0 or 1: the order of two documents, field by field. */
-export function compareDocuments(a: Uint8Array, b: Uint8Array): number {
+/**
+ * -1, 0 or 1: the order of two documents, field by field.
+ * @param collation see {@link compareValues}; field names always compare byte by byte
+ */
+export function compareDocuments(a: Uint8Array, b: Uint8Array, collation?: Collation): number {
+  strings = collation;
   return compareDocumentsAt(a, 0, b, 0, true);
 }
 
@@ -85,6 +97,11 @@ function compareAt(
     case BsonType.decimal128:
       return compareNumbers(aType, a, aStart, bType, b, bStart);
     case BsonType.string:
+      if (strings !== undefined && bType === BsonType.string)
+        return Math.sign(
+          strings.compare(decodeUtf8(a, aStart + 4, aEnd - 1), decodeUtf8(b, bStart + 4, bEnd - 1)),
+        );
+      return compareBytes(a, aStart + 4, aEnd - 1, b, bStart + 4, bEnd - 1);
     case BsonType.symbol:
     case BsonType.code:
       return compareBytes(a, aStart + 4, aEnd - 1, b, bStart + 4, bEnd - 1);

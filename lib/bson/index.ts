@@ -4,7 +4,7 @@
  */
 export * from "./value.js";
 export { BsonError } from "./error.js";
-export { sameCollation, type Collation } from "./collation.js";
+export { LabelledCollation, sameCollation, type Collation } from "./collation.js";
 export {
   EMPTY_DOCUMENT,
   documentLength,

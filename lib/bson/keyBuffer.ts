@@ -62,6 +62,13 @@ export class KeyBuffer {
     this.#length = at + 1;
   }
 
+  /** Characters 2–255, ended by 0. */
+  text(characters: string): void {
+    this.#reserve(characters.length + 1);
+    for (let i = 0; i < characters.length; i++) this.#bytes[this.#length++] = characters.charCodeAt(i);
+    this.#bytes[this.#length++] = 0;
+  }
+
   /** Turns the order of what was written from `start` on. */
   invert(start: number): void {
     const bytes = this.#bytes;

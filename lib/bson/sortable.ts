@@ -22,6 +22,7 @@
  * | --------------------- | --------------------------------------------------------------- |
  * | number                | see sortableNumber.ts: 10 characters for int32 and doubles      |
  * | string, symbol, code  | bytes, with 0 → 1 1 and 1 → 1 2, then 0                         |
+ * | string, collated      | its label (collation.ts), then 0                                |
  * | object                | for each field: kind, name, 0, payload; then 0                  |
  * | array                 | for each element: kind, payload; then 0                         |
  * | binary, DBPointer     | length as 4 bytes big-endian, then the bytes                    |
@@ -32,7 +33,8 @@
  * Example: `{ x: 5 }` as key of (5): `\x0c \xc0\x14\0\0\0\0\0\0 \0`, and of
  * ("a"): `\x11 a \0`.
  */
-import { readDouble, readInt32 } from "./bytes.js";
+import { decodeUtf8, readDouble, readInt32 } from "./bytes.js";
+import type { Collation } from "./collation.js";
 import { canonicalType } from "./compare.js";
 import { hashWords } from "./hash64.js";
 import { KeyBuffer } from "./keyBuffer.js";
@@ -44,14 +46,22 @@ import { BsonType, type RawValue } from "./value.js";
 export type SortableKey = string;
 
 const key = new KeyBuffer();
+/** The collation of the key under construction: strings wherever they are nested are written as its labels. */
+let strings: Collation | undefined;
 
 /**
  * The key of a tuple.
  * @param descending true at the positions that sort from high to low; none when left out.
+ * @param collation how strings compare; the key then compares with keys of the same object only
  * @example sortableKey([int32(1)]) < sortableKey([string("a")]) // numbers before strings
  */
-export function sortableKey(values: readonly RawValue[], descending?: readonly boolean[]): SortableKey {
+export function sortableKey(
+  values: readonly RawValue[],
+  descending?: readonly boolean[],
+  collation?: Collation,
+): SortableKey {
   key.clear();
+  strings = collation;
   for (let i = 0; i < values.length; i++) {
     const v = values[i]!;
     const start = key.length;
@@ -61,9 +71,13 @@ export function sortableKey(values: readonly RawValue[], descending?: readonly b
   return key.take();
 }
 
-/** The key of one value, ascending. */
-export function sortableValue(v: RawValue): string {
+/**
+ * The key of one value, ascending.
+ * @param collation see {@link sortableKey}
+ */
+export function sortableValue(v: RawValue, collation?: Collation): string {
   key.clear();
+  strings = collation;
   writeComponent(v.type, v.bytes, v.start, v.end);
   return key.take();
 }
@@ -81,9 +95,13 @@ export function sortableHash(v: RawValue | undefined): string {
   return key.take();
 }
 
-/** The key of a bound's values in order, names left aside: of (1, MinKey) for `{ x: 1, y: MinKey }`. */
-export function documentSortableKey(boundDoc: Uint8Array): SortableKey {
+/**
+ * The key of a bound's values in order, names left aside: of (1, MinKey) for `{ x: 1, y: MinKey }`.
+ * @param collation see {@link sortableKey}
+ */
+export function documentSortableKey(boundDoc: Uint8Array, collation?: Collation): SortableKey {
   key.clear();
+  strings = collation;
   writeElements(boundDoc, 0, false);
   return key.take();
 }
@@ -108,6 +126,12 @@ function writePayload(type: BsonType, bytes: Uint8Array, start: number, end: num
       writeDecimalKey(key, bytes, start);
       return;
     case BsonType.string:
+      if (strings !== undefined) {
+        key.text(strings.key(decodeUtf8(bytes, start + 4, end - 1)));
+        return;
+      }
+      key.escaped(bytes, start + 4, end - 1);
+      return;
     case BsonType.symbol:
     case BsonType.code:
       key.escaped(bytes, start + 4, end - 1);
