@@ -117,10 +117,11 @@ export function flag(request: Request, name: string, absent = false): boolean {
   throw wrongType(request, name, "bool");
 }
 
-/** What expressions see of the command: its `let` and the clock. */
+/** What expressions see of the command: its `let`, the clock and the random source. */
 export function expressionOptions(context: RouterContext, request: Request): ExpressionOptions {
   const variables = optionalDocument(request, "let");
-  return { now: context.environment.now, ...(variables && { let: variables }) };
+  const { now, random } = context.environment;
+  return { now, random, ...(variables && { let: variables }) };
 }
 
 /** The error of a field with the wrong type. */

@@ -1,5 +1,11 @@
-/** `create`: an unsharded collection (or view) on the database's primary shard. */
-import { collectionNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
+/** `create`: an unsharded collection on the database's primary shard. */
+import {
+  bodyField,
+  collectionNamespace,
+  CommandError,
+  ErrorCode,
+  notSimulated,
+} from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { withDatabase } from "../support/databases.js";
@@ -9,6 +15,8 @@ export const create: Command = {
   name: "create",
   run(context, request) {
     const ns = collectionNamespace(request);
+    // The primary would resolve a view by its own documents, also where the collection behind it is sharded.
+    if (bodyField(request, "viewOn")) throw notSimulated("views on a cluster");
     return withCollectionAlone(context, ns, (collection) => {
       if (collection) {
         throw new CommandError(ErrorCode.NamespaceExists, `namespace ${ns} already exists, sharded`);

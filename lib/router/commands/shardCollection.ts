@@ -11,7 +11,7 @@
  */
 import type { RawValue } from "../../bson/index.js";
 import { asDocument, asString, BsonType, DocumentWriter, getField } from "../../bson/index.js";
-import { CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { CommandError, ErrorCode, notSimulated, okReply } from "../../protocol/index.js";
 import type { Database, ShardedCollection } from "../catalog/entries.js";
 import type { ChunkStart } from "../catalog/chunkMap.js";
 import type { Command, RouterContext } from "../context.js";
@@ -129,9 +129,11 @@ function checkShardable(description: ShardCollection, { ns, collationGiven }: Sh
     throw new CommandError(ErrorCode.InvalidOptions, `can't shard a capped collection: ${ns}`);
   }
   const collation = getField(description.options, "collation");
-  if (collation?.type !== BsonType.object || collationGiven) return;
+  if (collation?.type !== BsonType.object) return;
   const locale = getField(asDocument(collation), "locale");
   if (locale?.type === BsonType.string && asString(locale) === "simple") return;
+  // Reads without a collation of their own would take the collection's, which routing and merging don't know.
+  if (collationGiven) throw notSimulated("sharding a collection that has a collation of its own");
   throw new CommandError(
     ErrorCode.BadValue,
     "If no collation was specified, the collection collation must be {locale: 'simple'}",
