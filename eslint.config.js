@@ -15,7 +15,7 @@ import tseslint from "typescript-eslint";
 export const layers = {
   "lib/bson": { pure: true, imports: [], packages: ["bson"] },
   "lib/protocol": { pure: true, imports: ["lib/bson"], packages: ["bson"] },
-  "lib/query": { pure: true, imports: ["lib/bson", "lib/protocol"], packages: ["bson"] },
+  "lib/query": { pure: true, imports: ["lib/bson", "lib/protocol"], packages: ["bson", "re2js"] },
   "lib/mongod": { pure: true, imports: ["lib/bson", "lib/protocol", "lib/query"], packages: ["bson"] },
   "lib/router": { pure: true, imports: ["lib/bson", "lib/protocol", "lib/query"], packages: ["bson"] },
   "lib/net": { imports: ["lib/bson", "lib/protocol"] },

@@ -16,8 +16,14 @@ Ctrl-C (SIGINT) or SIGTERM; then it exits with 0.
 
 Options
   --shards N         number of shards, 1 to 26 (default 2)
-  --engine NAME      where shards and router come from (default: the environment
-                     variable SHARDLAB_ENGINE, else embedded)
+  --engine NAME      where shards come from (default: the environment variable
+                     SHARDLAB_ENGINE, else embedded)
+                       embedded  in this process
+                       process   our mongod program, one process a shard
+                       mongod    MongoDB's: SHARDLAB_MONGOD, on the PATH, or in
+                                 mongodb-memory-server's cache
+  --download         engine mongod may download MongoDB if none is found
+                     (or set SHARDLAB_DOWNLOAD=1)
   --rules VERSION    MongoDB version whose sharding rules apply: 2.4, 4.2, 4.4,
                      5.0, 6.0, 7.0 or 8.0 (default 8.0)
   --port N           port of the router on 127.0.0.1; 0 takes any free one (default 0)
@@ -77,6 +83,7 @@ function readArguments(args: string[]): { json: boolean; options: ClusterOptions
         port: { type: "string" },
         seed: { type: "string" },
         "chunk-size": { type: "string" },
+        download: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
       },
     }));
@@ -91,6 +98,7 @@ function readArguments(args: string[]): { json: boolean; options: ClusterOptions
     ...(values.port !== undefined && { port: number("--port", values.port) }),
     ...(values.seed !== undefined && { seed: number("--seed", values.seed) }),
     ...(values["chunk-size"] !== undefined && { chunkSize: values["chunk-size"] }),
+    ...(values.download && { download: true }),
   };
   return { json: values.json, options };
 }

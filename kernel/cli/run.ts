@@ -177,7 +177,7 @@ function readArguments(args: string[]): { files: string[]; options: Options } {
 async function checkEngine(engine: string): Promise<void> {
   const { ClusterError, resolveOptions } = await import("shardlab/cluster");
   try {
-    resolveOptions({}, engine);
+    resolveOptions({}, { SHARDLAB_ENGINE: engine });
   } catch (error) {
     throw error instanceof ClusterError ? new CliError(error.message) : error;
   }

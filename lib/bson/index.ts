@@ -8,6 +8,7 @@ export { LabelledCollation, sameCollation, type Collation } from "./collation.js
 export {
   EMPTY_DOCUMENT,
   documentLength,
+  elementCount,
   elements,
   fields,
   firstField,
@@ -26,9 +27,15 @@ export { canonicalType, compareDocuments, compareValues } from "./compare.js";
 export { readDouble, readInt32, readInt64, readUint32, writeInt32 } from "./bytes.js";
 export {
   documentSortableKey,
+  addHashToKey,
+  addToKey,
+  beginKey,
+  keyInto,
   sortableHash,
   sortableKey,
   sortableValue,
   type SortableKey,
 } from "./sortable.js";
+export { componentEnd } from "./keyParts.js";
 export { hash64, hashedValue, hashWords } from "./hash64.js";
+export { KeyBytes, keyOfBytes } from "./keyBytes.js";

@@ -1,3 +1,5 @@
+import type { KeyBytes } from "./keyBytes.js";
+
 /** The bytes of a sortable key under construction. One buffer serves all keys, one after another. */
 export class KeyBuffer {
   #bytes = new Uint8Array(1024);
@@ -73,6 +75,16 @@ export class KeyBuffer {
   invert(start: number): void {
     const bytes = this.#bytes;
     for (let at = start; at < this.#length; at++) bytes[at] = 255 - bytes[at]!;
+  }
+
+  /** The key as bytes of somebody else's. */
+  copyInto(target: KeyBytes): void {
+    const length = this.#length;
+    const source = this.#bytes;
+    const bytes = target.make(length);
+    if (length > 64) bytes.set(source.subarray(0, length));
+    else for (let i = 0; i < length; i++) bytes[i] = source[i]!;
+    if (source.length > 1_048_576) this.#bytes = new Uint8Array(1024);
   }
 
   /** The key as a string. */

@@ -163,6 +163,15 @@ export function elements(arrayDoc: Uint8Array): RawValue[] {
   return list;
 }
 
+/** Number of values of an array, or of fields of an object. */
+export function elementCount(doc: Uint8Array): number {
+  const limit = closingNul(doc, 0);
+  let count = 0;
+  for (let at = 4; at < limit; count++)
+    at = endOfValue(doc, doc[at]!, endOfName(doc, at + 1, limit) + 1, limit);
+  return count;
+}
+
 /** Names of a document's own fields, in order. */
 export function topLevelNames(doc: Uint8Array): string[] {
   const list: string[] = [];

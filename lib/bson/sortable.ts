@@ -38,6 +38,7 @@ import type { Collation } from "./collation.js";
 import { canonicalType } from "./compare.js";
 import { hashWords } from "./hash64.js";
 import { KeyBuffer } from "./keyBuffer.js";
+import type { KeyBytes } from "./keyBytes.js";
 import { closingNul, endOfName, endOfValue, startOfScope } from "./raw.js";
 import { writeDecimalKey, writeDoubleKey, writeInt64Key } from "./sortableNumber.js";
 import { BsonType, type RawValue } from "./value.js";
@@ -89,10 +90,38 @@ export function sortableValue(v: RawValue, collation?: Collation): string {
  */
 export function sortableHash(v: RawValue | undefined): string {
   key.clear();
+  addHashToKey(v);
+  return key.take();
+}
+
+/**
+ * A key that is made component by component and goes, without a string in between, where it is used as bytes:
+ * {@link beginKey}, then {@link addToKey} or {@link addHashToKey} for each component, then {@link keyInto}.
+ * No other key may be made meanwhile.
+ * @param collation see {@link sortableKey}
+ */
+export function beginKey(collation?: Collation): void {
+  key.clear();
+  strings = collation;
+}
+
+/** Adds a value as the next component. */
+export function addToKey(v: RawValue, descending: boolean): void {
+  const start = key.length;
+  writeComponent(v.type, v.bytes, v.start, v.end);
+  if (descending) key.invert(start);
+}
+
+/** Adds the hash of a value, or of a missing field, as the next component. */
+export function addHashToKey(v: RawValue | undefined): void {
   key.byte(canonicalType(BsonType.int64) + 2);
   const words = hashWords(v);
   writeInt64Key(key, words[1]!, words[0]!);
-  return key.take();
+}
+
+/** Ends the key. */
+export function keyInto(target: KeyBytes): void {
+  key.copyInto(target);
 }
 
 /**

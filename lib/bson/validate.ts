@@ -25,6 +25,10 @@ function invalid(what: string, at: number): BsonError {
   return new BsonError(`invalid BSON: ${what} at byte ${at}`);
 }
 
+function tooDeep(): BsonError {
+  return new BsonError("BSONObj exceeds maximum nested object depth", 15);
+}
+
 /** Checks length and terminator of the document at `at`; returns the position of its closing NUL. */
 function enter(bytes: Uint8Array, at: number, limit: number): number {
   if (at + 5 > limit) throw invalid("document cut short", at);
@@ -48,7 +52,7 @@ function passString(bytes: Uint8Array, at: number, limit: number): number {
 /**
  * Checks one raw document, which must fill `bytes` exactly.
  * @param options.maxDepth how many documents may lie in one another, the outermost counting as 1; 200 by default.
- * @throws BsonError (code 22) naming what is wrong and where.
+ * @throws BsonError (code 22) naming what is wrong and where; code 15 (Overflow) for more levels than that.
  */
 export function validateDocument(bytes: Uint8Array, options?: { maxDepth?: number }): void {
   const maxDepth = options === undefined ? DEFAULT_DEPTH : (options.maxDepth ?? DEFAULT_DEPTH);
@@ -105,7 +109,7 @@ export function validateDocument(bytes: Uint8Array, options?: { maxDepth?: numbe
         if (end <= at || end > limit) throw invalid("length of code with scope does not fit", at);
         at = passString(bytes, at + 4, end);
         if (at + 5 > end || readInt32(bytes, at) !== end - at) throw invalid("scope does not fit", at);
-        if (depth >= maxDepth) throw invalid(`more than ${maxDepth} levels`, at);
+        if (depth >= maxDepth) throw tooDeep();
         limits[depth++] = limit;
         limit = enter(bytes, at, end);
         at += 4;
@@ -113,7 +117,7 @@ export function validateDocument(bytes: Uint8Array, options?: { maxDepth?: numbe
       }
       case BsonType.object:
       case BsonType.array:
-        if (depth >= maxDepth) throw invalid(`more than ${maxDepth} levels`, at);
+        if (depth >= maxDepth) throw tooDeep();
         limits[depth++] = limit;
         limit = enter(bytes, at, limit);
         at += 4;

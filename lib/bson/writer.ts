@@ -148,6 +148,13 @@ export class DocumentWriter {
     return this;
   }
 
+  /** Copies the whole elements, names and all, that lie at [start, end) of a document. */
+  elements(bytes: Uint8Array, start: number, end: number): this {
+    this.#reserve(end - start);
+    this.#copy(bytes, start, end);
+    return this;
+  }
+
   #openArray(name: string): number {
     this.#element(BsonType.array, name, 5);
     this.#at += 4;

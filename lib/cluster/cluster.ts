@@ -5,21 +5,25 @@
  *                                ├── shardB ── TCP
  *                                └── config server ── TCP
  *
- * Engine `embedded` has all of them in this process. The router reaches its
- * shards by a function call, and each of them is on a port of its own as well,
- * so that a lesson can look inside one shard with the official driver. In the
- * catalog a shard is known by its address (`shardA/127.0.0.1:40123`), as in
- * MongoDB; {@link Cluster} keeps the map from such a string to the endpoint in
- * this process, and hands the router a TCP endpoint for any other.
+ * The router is always in this process. Shards and config server come from an
+ * engine: with `embedded` they are in this process too and the router reaches
+ * them by a function call; with `process` and `mongod` they are programs and it
+ * reaches them by TCP. Each is on a port of its own, so that a lesson can look
+ * inside one shard with the official driver. In the catalog a shard is known by
+ * its address (`shardA/127.0.0.1:40123`), as in MongoDB; {@link Cluster} keeps
+ * the map from such a string to the endpoint, and hands the router a TCP
+ * endpoint for any other.
  */
-import { Mongod } from "../mongod/index.js";
-import type { TcpServer } from "../net/index.js";
 import { ListenError, serve, TcpEndpoint } from "../net/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
 import { request, throwIfFailed } from "../protocol/index.js";
 import type { RulesVersion } from "../router/index.js";
 import { Router } from "../router/index.js";
+import { EmbeddedEngine } from "./engines/embedded.js";
+import type { Engine, Progress } from "./engines/engine.js";
+import { directUri, toStderr } from "./engines/engine.js";
 import { ClusterError, ClusterErrorCode } from "./error.js";
+import { setTimer } from "./machine.js";
 import type { ClusterOptions, EngineName, ResolvedOptions } from "./options.js";
 import { resolveOptions } from "./options.js";
 import { seededRandom } from "./random.js";
@@ -61,77 +65,110 @@ export class Cluster {
   readonly info: ClusterInfo;
   /** The router, for callers in this process. */
   readonly router: Endpoint;
+  readonly #engine: Engine;
   readonly #closers: readonly Closer[];
   #closing: Promise<void> | undefined;
 
-  private constructor(info: ClusterInfo, router: Endpoint, closers: readonly Closer[]) {
+  private constructor(info: ClusterInfo, router: Endpoint, engine: Engine, closers: readonly Closer[]) {
     this.info = info;
     this.router = router;
+    this.#engine = engine;
     this.#closers = closers;
   }
 
   /**
    * Boots a cluster. Either all of it runs afterwards, or none of it.
    *
-   * @param options see {@link ClusterOptions}; nothing is downloaded or waited for
+   * @param options see {@link ClusterOptions}; nothing is downloaded unless `download` asks for it
+   * @param progress told what happens where that takes seconds (engines `process` and `mongod`);
+   * default: a line on stderr
    * @throws ClusterError an option that can't work, a port in use, a part that did not start
    * @example
    * const cluster = await Cluster.start({ shards: 3, seed: 7 });
    * console.log(cluster.info.uri);
    * await cluster.close();
    */
-  static async start(options: ClusterOptions = {}): Promise<Cluster> {
-    const resolved = resolveOptions(options, process.env["SHARDLAB_ENGINE"]);
+  static async start(options: ClusterOptions = {}, progress: Progress = toStderr): Promise<Cluster> {
+    const resolved = resolveOptions(options, process.env);
     const closers: Closer[] = [];
     try {
-      const { info, router } = await boot(resolved, closers);
-      return new Cluster(info, router, closers);
+      const { info, router, engine } = await boot(resolved, progress, closers);
+      return new Cluster(info, router, engine, closers);
     } catch (error) {
       await closeAll(closers);
       throw explain(error);
     }
   }
 
+  /**
+   * Ends one server at once, as a power cut does: engines `process` and `mongod`
+   * (`info.capabilities.killShard`). Operations that need it fail until {@link restartShard}.
+   * @param id a shard's name, e.g. `shardA`
+   * @throws ClusterError `engine-unavailable` where servers are no processes of their own, `bad-option` for a
+   * name that no shard has
+   */
+  async killShard(id: string): Promise<void> {
+    this.#checkShard(id);
+    await (this.#engine.kill?.(id) ?? this.#noProcesses());
+  }
+
+  /**
+   * Starts a killed shard again, on its old address. Our own shards (`process`) keep everything in memory and
+   * come back empty; MongoDB's have what they had written.
+   * @throws ClusterError as {@link killShard}, and `start-failed`
+   */
+  async restartShard(id: string): Promise<void> {
+    this.#checkShard(id);
+    await (this.#engine.restart?.(id) ?? this.#noProcesses());
+  }
+
   /** Stops everything; resolves when every port is free again. Calling it twice does no harm. */
   close(): Promise<void> {
     return (this.#closing ??= closeAll(this.#closers));
   }
+
+  #checkShard(id: string): void {
+    const names = this.info.shards.map((shard) => shard.id);
+    if (names.includes(id)) return;
+    throw new ClusterError(
+      ClusterErrorCode.badOption,
+      `there is no shard ${id}`,
+      `choose from ${names.join(", ")}`,
+    );
+  }
+
+  #noProcesses(): never {
+    throw new ClusterError(
+      ClusterErrorCode.engineUnavailable,
+      `engine ${this.info.engine} has no processes to kill`,
+      'use --engine process (in a notebook: engine: "process")',
+    );
+  }
 }
 
-/** Starts the parts in order of need: config server, shards, router. What was started is in `closers`, even on failure. */
+/** Starts the parts in order of need: config server and shards, router. What was started is in `closers`, even on failure. */
 async function boot(
   options: ResolvedOptions,
+  progress: Progress,
   closers: Closer[],
-): Promise<{ info: ClusterInfo; router: Endpoint }> {
+): Promise<{ info: ClusterInfo; router: Endpoint; engine: Engine }> {
   const environment = (part: string): Environment => ({
     now: Date.now,
+    setTimer,
     random: seededRandom(options.seed, part),
   });
-  const mongod = async (id: string): Promise<{ endpoint: Mongod; server: TcpServer }> => {
-    let endpoint: Mongod | undefined;
-    const server = await serve((host) => {
-      endpoint = new Mongod({ environment: environment(id), host, replSet: id });
-      return endpoint;
-    });
-    const started = endpoint as Mongod | undefined;
-    closers.push(
-      () => started?.close(),
-      () => server.close(),
-    );
-    if (!started) throw new Error(`${id} was not created`);
-    return { endpoint: started, server };
-  };
+  const engine = await openEngine(options, environment, progress);
+  closers.push(() => engine.close());
 
-  const config = await mongod("cfg");
-  const inProcess = new Map<string, Endpoint>();
-  const shards: { id: string; uri: string; connectionString: string }[] = [];
-  for (let i = 0; i < options.shards; i++) {
-    const id = shardName(i);
-    const { endpoint, server } = await mongod(id);
-    const connectionString = `${id}/${server.address}`;
-    inProcess.set(connectionString, endpoint);
-    shards.push({ id, uri: directUri(server.address), connectionString });
-  }
+  const names = Array.from({ length: options.shards }, (_, index) => shardName(index));
+  const [config, ...started] = await engine.start(["cfg", ...names]);
+  if (!config) throw new Error("the config server was not created");
+  const endpoints = new Map<string, Endpoint>();
+  const shards = started.map(({ id, address, endpoint }) => {
+    const connectionString = `${id}/${address}`;
+    endpoints.set(connectionString, endpoint);
+    return { id, uri: directUri(address), connectionString };
+  });
 
   const gate = new Gate();
   const server = await serve(gate, { port: options.port });
@@ -139,8 +176,8 @@ async function boot(
   const router = new Router({
     environment: environment("router"),
     config: config.endpoint,
-    configHost: `cfg/${config.server.address}`,
-    connect: (connectionString) => inProcess.get(connectionString) ?? remote(connectionString, closers),
+    configHost: `cfg/${config.address}`,
+    connect: (connectionString) => endpoints.get(connectionString) ?? remote(connectionString, closers),
     rules: options.rules,
     host: server.address,
     chunkSizeBytes: options.chunkSizeBytes,
@@ -159,11 +196,37 @@ async function boot(
     seed: options.seed,
     clock: options.clock,
     shards: shards.map(({ id, uri }) => ({ id, uri })),
-    config: { uri: directUri(config.server.address) },
+    config: { uri: directUri(config.address) },
     chunkSizeBytes: options.chunkSizeBytes,
-    capabilities: { trace: true, virtualClock: true, rules: true, killShard: false },
+    capabilities: { trace: true, virtualClock: true, rules: true, killShard: engine.kill !== undefined },
   };
-  return { info, router };
+  return { info, router, engine };
+}
+
+/** The engine that was asked for; what needs a program or the downloader is loaded only then. */
+async function openEngine(
+  { engine, seed, download }: ResolvedOptions,
+  environment: (part: string) => Environment,
+  progress: Progress,
+): Promise<Engine> {
+  switch (engine) {
+    case "process": {
+      const [{ ProgramEngine }, { ownProgram }] = await Promise.all([
+        import("./engines/programs.js"),
+        import("./engines/ownProgram.js"),
+      ]);
+      return new ProgramEngine(ownProgram(seed), progress);
+    }
+    case "mongod": {
+      const [{ ProgramEngine }, { chooseMongod }] = await Promise.all([
+        import("./engines/programs.js"),
+        import("./engines/realMongod.js"),
+      ]);
+      return new ProgramEngine(await chooseMongod(download, progress), progress);
+    }
+    default:
+      return new EmbeddedEngine(environment);
+  }
 }
 
 /**
@@ -194,10 +257,6 @@ class Gate implements Endpoint {
 /** shardA, shardB, … shardZ */
 function shardName(index: number): string {
   return `shard${String.fromCharCode(65 + index)}`;
-}
-
-function directUri(address: string): string {
-  return `mongodb://${address}/?directConnection=true`;
 }
 
 /** A shard outside this process, named `rs/host:port,host:port` or `host:port`: its first host. */

@@ -2,6 +2,8 @@
 export { banner } from "./banner.js";
 export type { ClusterInfo, ServerInfo } from "./cluster.js";
 export { Cluster } from "./cluster.js";
+export type { Progress } from "./engines/engine.js";
+export { ownProgramPath } from "./engines/ownProgram.js";
 export { ClusterError, ClusterErrorCode } from "./error.js";
 export type { ClusterOptions, EngineName, ResolvedOptions } from "./options.js";
 export { parseChunkSize, resolveOptions } from "./options.js";

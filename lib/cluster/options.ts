@@ -27,6 +27,11 @@ export interface ClusterOptions {
   chunkSize?: string | number;
   /** `virtual` (default): rules that make MongoDB wait are reported, not waited for. `real`: they wait. */
   clock?: "virtual" | "real";
+  /**
+   * Engine `mongod` may download MongoDB where none is found. Default: whether the environment variable
+   * SHARDLAB_DOWNLOAD is 1; nothing is ever downloaded unasked.
+   */
+  download?: boolean;
 }
 
 /** Options with every default filled in. */
@@ -38,12 +43,13 @@ export interface ResolvedOptions {
   readonly seed: number;
   readonly chunkSizeBytes: number;
   readonly clock: "virtual" | "real";
+  readonly download: boolean;
 }
 
 const ENGINES: Readonly<Record<EngineName, "available" | "planned">> = {
   embedded: "available",
-  process: "planned",
-  mongod: "planned",
+  process: "available",
+  mongod: "available",
   uri: "planned",
   runner: "planned",
 };
@@ -56,19 +62,23 @@ const KNOWN: ReadonlySet<string> = new Set([
   "seed",
   "chunkSize",
   "clock",
+  "download",
 ] satisfies (keyof ClusterOptions)[]);
 
 /**
  * Checks options and fills in defaults.
  * @param options what was asked for
- * @param engineDefault the engine where none was asked for: the caller's SHARDLAB_ENGINE
+ * @param env the caller's environment: SHARDLAB_ENGINE and SHARDLAB_DOWNLOAD say what nobody asked for
  * @throws ClusterError naming the option, what is wrong and what to write instead
  */
-export function resolveOptions(options: ClusterOptions = {}, engineDefault?: string): ResolvedOptions {
+export function resolveOptions(
+  options: ClusterOptions = {},
+  env: Readonly<Record<string, string | undefined>> = {},
+): ResolvedOptions {
   for (const name of Object.keys(options)) {
     if (!KNOWN.has(name)) throw bad(`unknown option ${name}`, `choose from ${[...KNOWN].join(", ")}`);
   }
-  const engine = options.engine ?? (engineDefault || "embedded");
+  const engine = options.engine ?? (env["SHARDLAB_ENGINE"] || "embedded");
   const rules = options.rules ?? "8.0";
   checkEngine(engine);
   if (!RULES_VERSIONS.includes(rules)) {
@@ -83,6 +93,7 @@ export function resolveOptions(options: ClusterOptions = {}, engineDefault?: str
     chunkSizeBytes:
       options.chunkSize === undefined ? rulesFor(rules).chunkSizeMB * MB : parseChunkSize(options.chunkSize),
     clock: checkClock(options.clock ?? "virtual"),
+    download: checkDownload(options.download ?? env["SHARDLAB_DOWNLOAD"] === "1"),
   };
 }
 
@@ -99,7 +110,7 @@ function checkEngine(engine: string): asserts engine is EngineName {
     throw new ClusterError(
       ClusterErrorCode.engineUnavailable,
       `engine ${engine} is not available yet in this version`,
-      'use --engine embedded (in a notebook: engine: "embedded")',
+      'use --engine embedded, process or mongod (in a notebook: engine: "embedded")',
     );
   }
 }
@@ -112,6 +123,11 @@ function checkClock(clock: string): "virtual" | "real" {
   if (clock !== "virtual" && clock !== "real")
     throw bad(`unknown clock ${show(clock)}`, "choose virtual or real");
   return clock;
+}
+
+function checkDownload(download: unknown): boolean {
+  if (typeof download === "boolean") return download;
+  throw bad(`download can't be ${show(download)}`, "give true or false");
 }
 
 function wholeNumber(name: string, value: unknown, min: number, max: number): number {

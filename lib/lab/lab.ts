@@ -63,14 +63,21 @@ export class Lab {
   /** The config server; its `config` database is the cluster's catalog. */
   readonly config: LabServer;
   readonly #end: () => Promise<void>;
+  readonly #ask: (method: "killShard" | "restartShard", shard: string) => Promise<void>;
   #closing: Promise<void> | undefined;
 
   /**
    * @param id number of the lab in its host
    * @param info how to reach the cluster
    * @param end ends the cluster in the host
+   * @param ask asks the host for something about one shard
    */
-  constructor(id: string, info: ClusterInfo, end: () => Promise<void>) {
+  constructor(
+    id: string,
+    info: ClusterInfo,
+    end: () => Promise<void>,
+    ask: (method: "killShard" | "restartShard", shard: string) => Promise<void>,
+  ) {
     this.id = id;
     this.info = info;
     this.client = newClient(info.uri);
@@ -78,6 +85,7 @@ export class Lab {
     this.shards = info.shards.map((shard) => new LabServer(shard.id, shard.uri));
     this.config = new LabServer("config", info.config.uri);
     this.#end = end;
+    this.#ask = ask;
   }
 
   /** Connection string of the router, for any MongoDB client. */
@@ -109,6 +117,32 @@ export class Lab {
    */
   async trace(since?: number): Promise<RoutingTraceEntry[]> {
     return (await readTrace(this.#openClient(), since)).entries;
+  }
+
+  /**
+   * Ends a shard at once, as a power cut does: what needs it fails until {@link restartShard}.
+   * @param id its name
+   * @throws ClusterError `engine-unavailable` where shards are no processes (`lab.capabilities.killShard`)
+   * @example
+   * const lab = await startLab({ engine: "process" });
+   * await lab.killShard("shardB");
+   * @since Shardlab 0.1
+   */
+  async killShard(id: string): Promise<void> {
+    this.#openClient();
+    await this.#ask("killShard", id);
+  }
+
+  /**
+   * Starts a killed shard again on its old address. With engine `process` it comes back empty: it had everything
+   * in memory.
+   * @param id its name
+   * @example await lab.restartShard("shardB");
+   * @since Shardlab 0.1
+   */
+  async restartShard(id: string): Promise<void> {
+    this.#openClient();
+    await this.#ask("restartShard", id);
   }
 
   /** The client, as long as there is a cluster behind it. */

@@ -30,10 +30,13 @@ export async function startLab(options: ClusterOptions = {}): Promise<Lab> {
   const engine = options.engine ?? (process.env["SHARDLAB_ENGINE"] as ClusterOptions["engine"]);
   const asked = engine ? { ...options, engine } : options;
   const { lab: id, info } = (await host.request("open", asked)) as { lab: string; info: ClusterInfo };
-  const lab = new Lab(id, info, async () => {
+  const end = async (): Promise<void> => {
     const index = open.indexOf(lab);
     if (index >= 0) open.splice(index, 1);
     await host.request("close", { lab: id });
+  };
+  const lab = new Lab(id, info, end, async (method, shard) => {
+    await host.request(method, { lab: id, shard });
   });
   try {
     await lab.client.connect();

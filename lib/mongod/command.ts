@@ -14,17 +14,24 @@ import {
   asString,
   BsonType,
   forEachField,
-  getField,
   isNumeric,
   isTruthy,
 } from "../bson/index.js";
 import type { Environment, Reply, Request } from "../protocol/index.js";
 import { CommandError, ErrorCode, notSimulated } from "../protocol/index.js";
+import type { OnSecondary } from "./availability.js";
 import type { CursorRegistry } from "./cursors.js";
+import type { FsyncLock } from "./fsyncLock.js";
 import type { ObjectIds } from "./objectIds.js";
+import type { MongodOptions, ShutdownRequest } from "./options.js";
+import type { ServerParameters } from "./parameters.js";
 import type { Verbosity } from "./planner/explain.js";
 import type { Interrupt } from "./planner/interrupt.js";
+import type { ReplicaSet } from "./replication/replicaSet.js";
+import type { ServerLogs } from "./serverLogs.js";
+import type { ServerSettings } from "./serverSettings.js";
 import type { SessionCatalog } from "./sessions.js";
+import type { ServerStatistics } from "./statistics.js";
 import type { Catalog } from "./storage/catalog.js";
 
 /** The state that commands work on. */
@@ -38,11 +45,21 @@ export interface Server {
   readonly host: string;
   /** Replica set name, where it is a member of one. */
   readonly replSet: string | undefined;
+  /** The replica set that it is a member of, in its present state. */
+  readonly replication: ReplicaSet | undefined;
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Commands run so far, by name. */
-  readonly counters: Map<string, number>;
+  /** What it was made with. */
+  readonly options: MongodOptions;
+  readonly parameters: ServerParameters;
+  readonly settings: ServerSettings;
+  readonly logs: ServerLogs;
+  /** What it has done so far. */
+  readonly statistics: ServerStatistics;
+  readonly fsyncLock: FsyncLock;
+  /** Begins to shut the server down. */
+  shutdown(request: ShutdownRequest): void;
 }
 
 /** One command being run. */
@@ -65,14 +82,25 @@ export interface Command {
   readonly refused?: Readonly<Record<string, string>>;
   /** Accept any field: for commands whose answer cannot depend on one. */
   readonly lenient?: boolean;
-  /** Takes a `writeConcern`. */
-  readonly writes?: boolean;
+  /** Changes data, and takes a `writeConcern`: always, or as the request says. */
+  readonly writes?: boolean | ((request: Request) => boolean);
+  /** Runs in the database `admin` only. */
+  readonly adminOnly?: boolean;
+  /** Whether a member that is not primary answers it; by default writes never, others where the client opts in. */
+  readonly onSecondary?: OnSecondary;
+  /** One sentence for `listCommands`. */
+  readonly help?: string;
   run(context: CommandContext): Reply;
   /**
    * What `explain` answers for it: `queryPlanner` or `stages`, and from
    * verbosity executionStats on `executionStats`. Writes nothing.
    */
   explain?(context: CommandContext, verbosity: Verbosity): Record<string, unknown>;
+}
+
+/** Whether a command changes data. */
+export function isWrite({ writes = false }: Command, request: Request): boolean {
+  return typeof writes === "function" ? writes(request) : writes;
 }
 
 /** Fields that any command may carry and that have no influence on a one-member engine's answer. */
@@ -106,6 +134,11 @@ const GENERIC: ReadonlySet<string> = new Set([
   "writeConcern",
   "rawData",
 ]);
+
+/** Whether any command may carry a field of this name. */
+export function isGeneric(name: string): boolean {
+  return GENERIC.has(name);
+}
 
 /** A command's fields, read by type. */
 export class Arguments {
@@ -258,15 +291,4 @@ const TYPE_NAMES: ReadonlyMap<number, string> = new Map<number, string>([
 /** The alias of a BSON type as `$type` and error messages spell it, e.g. `"int"`. */
 export function typeName(type: number): string {
   return TYPE_NAMES.get(type) ?? String(type);
-}
-
-/**
- * Refuses any collation but the simple one.
- * @throws CommandError NotImplemented (238)
- */
-export function refuseCollation(collation: Uint8Array | undefined): void {
-  if (!collation || collation.length === 5) return;
-  const locale = getField(collation, "locale");
-  if (locale?.type === BsonType.string && asString(locale) === "simple") return;
-  throw notSimulated("a collation other than {locale: 'simple'}");
 }

@@ -10,7 +10,7 @@ import type { Collection } from "./storage/collection.js";
  */
 export function expressionOptions(
   { server, arguments: args }: CommandContext,
-  collection: Collection | undefined,
+  collection: Pick<Collection, "collation"> | undefined,
   parts: { readonly collation?: Uint8Array | undefined } = {},
   host?: PipelineHost,
 ): ExpressionOptions {

@@ -1,3 +1,12 @@
-/** The embedded shard. */
-export type { MongodOptions } from "./mongod.js";
+/** The embedded shard: a mongod that answers commands in this process. */
 export { Mongod } from "./mongod.js";
+export type {
+  CommandLine,
+  ConnectionCounts,
+  HostInfo,
+  MemoryUse,
+  MongodOptions,
+  ShutdownRequest,
+} from "./options.js";
+export { ServerParameters } from "./parameters.js";
+export { LogRing, newServerLogs, type ServerLogs } from "./serverLogs.js";

@@ -22,5 +22,9 @@ export function listReply(
   const stream = new BatchStream(new ListSource(documents));
   const batch = stream.take(batchSize ?? Infinity);
   if (batch.exhausted) return cursorReply(namespace, 0n, batch.documents, "firstBatch");
-  return cursorReply(namespace, server.cursors.open(namespace, stream).id, batch.documents, "firstBatch");
+  const cursor = server.cursors.open(namespace, stream, {
+    command: args.body,
+    documents: batch.documents.length,
+  });
+  return cursorReply(namespace, cursor.id, batch.documents, "firstBatch");
 }

@@ -25,7 +25,7 @@ import {
   isNumeric,
   validateDocument,
 } from "../bson/index.js";
-import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
+import type { Endpoint, Reply, Request } from "../protocol/index.js";
 import {
   checkRequest,
   codeName,
@@ -36,26 +36,25 @@ import {
   SERVER_VERSION,
 } from "../protocol/index.js";
 import type { Server } from "./command.js";
-import { Arguments } from "./command.js";
+import { Arguments, isWrite } from "./command.js";
+import { checkAvailable } from "./availability.js";
 import { findCommand } from "./commands/index.js";
+import { unknownCommand } from "./commands/unsupported.js";
 import { CursorRegistry } from "./cursors.js";
+import { FsyncLock } from "./fsyncLock.js";
 import { ObjectIds } from "./objectIds.js";
+import type { MongodOptions, ShutdownRequest } from "./options.js";
+import { ServerParameters } from "./parameters.js";
 import { Interrupt } from "./planner/interrupt.js";
+import { ReplicaSet } from "./replication/replicaSet.js";
+import { newServerLogs } from "./serverLogs.js";
+import { ServerSettings } from "./serverSettings.js";
 import { SessionCatalog } from "./sessions.js";
+import { ServerStatistics } from "./statistics.js";
 import { Catalog } from "./storage/catalog.js";
 import { DuplicateKeyError } from "./storage/collectionIndex.js";
 import { encodeTree } from "./tree.js";
-
-/** How to make a {@link Mongod}. */
-export interface MongodOptions {
-  readonly environment: Environment;
-  /** `host:port` it calls itself by in `hello.me`, `$collStats` and explain. */
-  readonly host: string;
-  /** Name of the replica set whose only member it is (a shard's id, e.g. `shardA`); absent: standalone. */
-  readonly replSet?: string;
-  /** What buildInfo reports; {@link SERVER_VERSION} when absent. */
-  readonly version?: string;
-}
+import { TtlMonitor } from "./ttl.js";
 
 /**
  * An embedded mongod.
@@ -67,15 +66,41 @@ export interface MongodOptions {
 export class Mongod implements Endpoint {
   private server: Server;
   private closed = false;
+  private readonly ttlMonitor: TtlMonitor;
 
   constructor(private readonly options: MongodOptions) {
-    this.server = newServer(options);
+    this.server = this.newServer();
+    this.ttlMonitor = newTtlMonitor(this.server);
+    this.ttlMonitor.start();
   }
 
   /** Answers one command. Failures are replies; the promise never rejects. */
   run(request: Request): Promise<Reply> {
+    const { fsyncLock } = this.server;
+    const command = fsyncLock.count > 0 ? findCommand(request.command) : undefined;
+    if (command && isWrite(command, request))
+      return new Promise((resolve) => fsyncLock.wait(() => resolve(this.reply(request))));
+    return Promise.resolve(this.reply(request));
+  }
+
+  /** Lets go of all data and cursors; later commands are refused with ShutdownInProgress (91). */
+  close(): void {
+    this.closed = true;
+    this.ttlMonitor.stop();
+    const { cursors, fsyncLock } = this.server;
+    cursors.closeAll();
+    this.server = this.newServer();
+    fsyncLock.release();
+  }
+
+  private reply(request: Request): Reply {
+    const { server } = this;
+    const { now } = this.options.environment;
+    const started = now();
+    server.statistics.operationNumber++;
+    let reply: Reply;
     try {
-      return Promise.resolve(this.answer(request));
+      reply = this.answer(request);
     } catch (error) {
       if (!(error instanceof Error && "code" in error)) {
         this.options.environment.log?.("warn", "command failed unexpectedly", {
@@ -83,47 +108,86 @@ export class Mongod implements Endpoint {
           error: error instanceof Error ? error.name : typeof error,
         });
       }
-      return Promise.resolve(failureReply(error));
+      reply = failureReply(error);
     }
-  }
-
-  /** Lets go of all data and cursors; later commands are refused with ShutdownInProgress (91). */
-  close(): void {
-    this.closed = true;
-    this.server.cursors.closeAll();
-    this.server = newServer(this.options);
+    const command = findCommand(request.command);
+    if (command) server.statistics.record(command.name, request, reply, now() - started);
+    else server.statistics.unknownCommands++;
+    return reply;
   }
 
   private answer(request: Request): Reply {
     const { server } = this;
     if (this.closed) throw new CommandError(ErrorCode.ShutdownInProgress, "The server is shutting down");
+    this.ttlMonitor.tick();
     const command = findCommand(request.command);
-    if (!command) throw new CommandError(ErrorCode.CommandNotFound, `no such command: '${request.command}'`);
-    server.counters.set(command.name, (server.counters.get(command.name) ?? 0) + 1);
+    if (!command) throw unknownCommand(request.command);
     validateDocument(request.body);
     for (const documents of request.sequences.values())
       for (const document of documents) validateDocument(document);
     const args = new Arguments(command.name, request.body, command);
+    if (command.adminOnly && request.db !== "admin") {
+      throw new CommandError(
+        ErrorCode.Unauthorized,
+        `${command.name} may only be run against the admin database.`,
+      );
+    }
     checkRequest(request);
+    const lsid = args.document("lsid");
+    if (lsid) server.sessions.touch(lsid);
+    checkAvailable(command, request, server.replication);
     const interrupt = new Interrupt(() => server.environment.now(), maxTime(args));
     const reply = command.run({ server, request, arguments: args, interrupt });
-    return command.writes ? withWriteConcern(reply, args) : reply;
+    return isWrite(command, request) ? withWriteConcern(reply, args) : reply;
+  }
+
+  private newServer(): Server {
+    const { options } = this;
+    const { environment, host, replSet, version, logs, initiated = true } = options;
+    const parameters = new ServerParameters();
+    for (const [name, text] of Object.entries(options.parameters ?? {})) parameters.setFromText(name, text);
+    return {
+      environment,
+      catalog: new Catalog(environment),
+      cursors: new CursorRegistry(environment, () => parameters.number("cursorTimeoutMillis")),
+      sessions: new SessionCatalog(environment),
+      objectIds: new ObjectIds(environment),
+      host,
+      replSet,
+      replication: replSet === undefined ? undefined : new ReplicaSet(replSet, host, environment, initiated),
+      version: version ?? SERVER_VERSION,
+      startedAt: environment.now(),
+      options,
+      parameters,
+      settings: new ServerSettings(environment, host),
+      logs: logs ?? newServerLogs(),
+      statistics: new ServerStatistics(),
+      fsyncLock: new FsyncLock(),
+      shutdown: (request) => this.shutdown(request),
+    };
+  }
+
+  private shutdown(request: ShutdownRequest): void {
+    if (this.options.onShutdown) this.options.onShutdown(request);
+    else this.close();
   }
 }
 
-function newServer({ environment, host, replSet, version }: MongodOptions): Server {
-  return {
+function newTtlMonitor({
+  environment,
+  catalog,
+  parameters,
+  statistics,
+  fsyncLock,
+  replication,
+}: Server): TtlMonitor {
+  return new TtlMonitor({
     environment,
-    catalog: new Catalog(environment),
-    cursors: new CursorRegistry(environment),
-    sessions: new SessionCatalog(environment),
-    objectIds: new ObjectIds(environment),
-    host,
-    replSet,
-    version: version ?? SERVER_VERSION,
-    startedAt: environment.now(),
-    counters: new Map(),
-  };
+    catalog,
+    parameters,
+    metrics: statistics.ttl,
+    mayWrite: () => fsyncLock.count === 0 && (!replication || replication.state === "primary"),
+  });
 }
 
 function maxTime(args: Arguments): number {
@@ -138,8 +202,8 @@ function maxTime(args: Arguments): number {
 /** A failed command's reply; a duplicate key keeps the types of its values. */
 function failureReply(error: unknown): Reply {
   if (!(error instanceof DuplicateKeyError)) return errorReply(error);
-  const { message: errmsg, code, codeName, keyPattern, keyValue } = error;
-  return { body: encodeTree({ ok: double(0), errmsg, code, codeName, keyPattern, keyValue }) };
+  const { message: errmsg, code, codeName } = error;
+  return { body: encodeTree({ ok: double(0), errmsg, code, codeName, ...error.details }) };
 }
 
 /** A write concern that one member cannot satisfy is reported beside the reply; the write stays. */

@@ -18,6 +18,12 @@ export class ObjectIds {
     this.counter = Math.floor(environment.random() * 0x1000000);
   }
 
+  /** The number that stands for this machine in the ids: the first three of the random bytes. */
+  get machine(): number {
+    const [a = 0, b = 0, c = 0] = this.process;
+    return (a << 16) | (b << 8) | c;
+  }
+
   /** The next id. */
   next(): RawValue {
     const bytes = new Uint8Array(12);

@@ -128,7 +128,8 @@ export class Connection {
     if (socket.destroyed || socket.writableEnded) return;
     this.#log?.("warn", "connection closed for bad framing", { ...this.#client, reason: reason.message });
     socket.resume();
-    socket.end();
+    if (reason.farewell) socket.end(reason.farewell);
+    else socket.end();
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.on("close", () => clearTimeout(timer));
   }

@@ -1,5 +1,5 @@
 /** Endpoints over TCP: any endpoint as a server, any server as an endpoint. */
-export type { ServeOptions, TcpServer } from "./server.js";
+export type { ConnectionCounts, ServeOptions, TcpServer, Traffic } from "./server.js";
 export { ListenError, serve } from "./server.js";
 export type { TcpEndpointOptions } from "./client.js";
 export { TcpEndpoint } from "./client.js";

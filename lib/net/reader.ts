@@ -6,18 +6,24 @@
  * are here, one buffer of exactly that size is made and filled. So
  *
  * - every byte is copied once, never again when more arrives;
- * - every message has a buffer of its own. Documents are stored as slices of
- *   it, and a slice keeps its whole buffer alive: it must not be a buffer that
- *   other connections' bytes share.
+ * - every message has a buffer of its own: a slice of it may be kept without
+ *   keeping other connections' bytes.
+ *
+ * A length is a promise of the client's. Above a megabyte the buffer grows with
+ * what has come, so that four bytes can't make the server set 48 MB aside.
  */
 import { messageLength } from "../protocol/index.js";
 
 const LENGTH_BYTES = 4;
+/** Bytes that are set aside at once. */
+const AT_ONCE = 1_048_576;
 
 export class MessageReader {
   readonly #lengthBytes = new Uint8Array(LENGTH_BYTES);
   #lengthFilled = 0;
+  /** The message being filled, or as much of it as there is room for yet. */
   #message: Uint8Array | undefined;
+  #length = 0;
   #filled = 0;
 
   /**
@@ -31,14 +37,20 @@ export class MessageReader {
     while (offset < chunk.length) {
       if (!this.#message) offset = this.#readLength(chunk, offset);
       if (!this.#message) return;
+      if (this.#filled === this.#message.length) this.#grow(this.#message);
       const count = Math.min(chunk.length - offset, this.#message.length - this.#filled);
       this.#message.set(chunk.subarray(offset, offset + count), this.#filled);
       this.#filled += count;
       offset += count;
-      if (this.#filled < this.#message.length) return;
+      if (this.#filled < this.#length) continue;
       messages.push(this.#message);
       this.#message = undefined;
     }
+  }
+
+  #grow(message: Uint8Array): void {
+    this.#message = new Uint8Array(Math.min(this.#length, message.length * 4));
+    this.#message.set(message);
   }
 
   /** Collects the four length bytes and starts the message. */
@@ -48,7 +60,8 @@ export class MessageReader {
       this.#lengthBytes[this.#lengthFilled++] = chunk[offset++] as number;
     }
     if (this.#lengthFilled === LENGTH_BYTES) {
-      this.#message = new Uint8Array(messageLength(this.#lengthBytes));
+      this.#length = messageLength(this.#lengthBytes);
+      this.#message = new Uint8Array(Math.min(this.#length, AT_ONCE));
       this.#message.set(this.#lengthBytes);
       this.#filled = LENGTH_BYTES;
       this.#lengthFilled = 0;

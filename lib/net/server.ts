@@ -11,6 +11,24 @@ export interface ServeOptions {
   /** 0 (default): any free port. */
   readonly port?: number;
   readonly log?: Log;
+  /** Kept up to date; servers that share it number their connections in one row. */
+  readonly counts?: ConnectionCounts;
+  /** Connections beyond this many are dropped at once. */
+  readonly maxConnections?: number;
+}
+
+/** Connections of one server, or of several that share the count. */
+export interface ConnectionCounts {
+  /** Open now. */
+  current: number;
+  /** Since the start. */
+  total: number;
+}
+
+/** Bytes that went over a server's connections. */
+export interface Traffic {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
 }
 
 /** An endpoint that listens. */
@@ -19,6 +37,8 @@ export interface TcpServer {
   readonly port: number;
   /** `host:port` */
   readonly address: string;
+  /** What went over its connections since it started. */
+  traffic(): Traffic;
   /** Stops listening, drops every connection and resolves when the port is free again. */
   close(): Promise<void>;
 }
@@ -62,7 +82,7 @@ export async function serve(
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw badPort(port);
     // After the start this hears of failed accepts (too many open files): that client is lost, no other.
     server.on("error", (error: NodeJS.ErrnoException) => {
-      options.log?.("warn", "server error", { error: error.message });
+      if (server.listening) options.log?.("warn", "server error", { error: error.message });
       reject(explain(error, host, port));
     });
     server.listen({ host, port, exclusive: true }, resolve);
@@ -70,13 +90,40 @@ export async function serve(
   const bound = (server.address() as AddressInfo).port;
   const address = host.includes(":") ? `[${host}]:${bound}` : `${host}:${bound}`;
 
+  /** Of the connections that have ended. */
+  const gone = { bytesIn: 0, bytesOut: 0 };
+  const traffic = (): Traffic => {
+    const sum = { ...gone };
+    for (const socket of sockets) {
+      sum.bytesIn += socket.bytesRead;
+      sum.bytesOut += socket.bytesWritten;
+    }
+    return sum;
+  };
+
   let target: Endpoint;
-  let connections = 0;
+  const { log, maxConnections = Infinity, counts = { current: 0, total: 0 } } = options;
   server.on("connection", (socket) => {
+    const client = {
+      connectionId: ++counts.total,
+      address: `${socket.remoteAddress}:${socket.remotePort}`,
+    };
+    if (counts.current >= maxConnections) {
+      log?.("warn", "connection refused because there are too many", client);
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    new Connection(socket, target, { connectionId: ++connections, address: peer }, options.log);
+    counts.current++;
+    log?.("info", "connection accepted", { ...client, current: counts.current });
+    socket.on("close", () => {
+      sockets.delete(socket);
+      gone.bytesIn += socket.bytesRead;
+      gone.bytesOut += socket.bytesWritten;
+      counts.current--;
+      log?.("info", "connection ended", { ...client, current: counts.current });
+    });
+    new Connection(socket, target, client, log);
   });
 
   let closing: Promise<void> | undefined;
@@ -92,7 +139,7 @@ export async function serve(
     await close();
     throw error;
   }
-  return { host, port: bound, address, close };
+  return { host, port: bound, address, traffic, close };
 }
 
 function badPort(port: unknown): ListenError {

@@ -1,6 +1,15 @@
 /** Checks of a command that shard and router make alike, before anything of it happens. */
 import type { RawValue } from "../bson/index.js";
-import { asDocument, asNumber, asString, BsonType, firstField, getField, isNumeric } from "../bson/index.js";
+import {
+  asDocument,
+  asNumber,
+  asString,
+  BsonType,
+  firstField,
+  getField,
+  isNumeric,
+  isTruthy,
+} from "../bson/index.js";
 import { duplicateField } from "./command.js";
 import type { Request } from "./endpoint.js";
 import { CommandError, ErrorCode, notSimulated, wrongFieldType } from "./errors.js";
@@ -8,24 +17,26 @@ import { MAX_INTERNAL_BYTES, MAX_WRITE_BATCH } from "./header.js";
 import { checkSession } from "./session.js";
 
 /**
- * Checks what any command may carry: document sequences, concerns, API version, session; and that a write
+ * Checks what any command may carry: its size, document sequences, concerns, API version, session; and that a write
  * is not to a collection of the system.
  * @throws CommandError as the functions below
  */
 export function checkRequest(request: Request): void {
+  checkObjectSize(request.body);
   checkSequences(request);
-  checkApiVersion(request.body);
+  checkApiVersion(request.body, request.command);
   checkReadConcern(request.body);
   checkWriteConcern(request.body);
   checkSession(request);
   checkSystemNamespace(request);
 }
 
-/** The one document sequence that a command takes. */
-const SEQUENCES: ReadonlyMap<string, string> = new Map([
-  ["insert", "documents"],
-  ["update", "updates"],
-  ["delete", "deletes"],
+/** The document sequences that a command takes. */
+const SEQUENCES: ReadonlyMap<string, readonly string[]> = new Map([
+  ["insert", ["documents"]],
+  ["update", ["updates"]],
+  ["delete", ["deletes"]],
+  ["bulkWrite", ["ops", "nsInfo"]],
 ]);
 
 /**
@@ -38,7 +49,7 @@ export function checkSequences({ command, body, sequences }: Request): void {
   const of = inner?.type === BsonType.object ? (firstField(asDocument(inner))?.[0] ?? command) : command;
   for (const name of sequences.keys()) {
     if (getField(body, name)) throw duplicateField(name);
-    if (SEQUENCES.get(of) !== name) {
+    if (!SEQUENCES.get(of)?.includes(name)) {
       throw new CommandError(
         ErrorCode.IDLUnknownField,
         `BSON field '${command}.${name}' is an unknown field.`,
@@ -47,11 +58,21 @@ export function checkSequences({ command, body, sequences }: Request): void {
   }
 }
 
+/** The commands of API version 1; all that a client with `apiStrict` may send. */
+const API_V1: ReadonlySet<string> = new Set(
+  (
+    "abortTransaction aggregate bulkWrite collMod commitTransaction count create createIndexes delete drop " +
+    "dropDatabase dropIndexes endSessions explain find findAndModify findandmodify getMore hello insert killCursors " +
+    "killSessions listCollections listDatabases listIndexes ping refreshSessions update"
+  ).split(" "),
+);
+
 /**
- * Checks the versioned API's fields. There is one version, "1", and no command here that it leaves out.
- * @throws CommandError APIVersionError (322), TypeMismatch (14), Location4886600 for flags without a version
+ * Checks the versioned API's fields. There is one version, "1".
+ * @throws CommandError APIVersionError (322), APIStrictError (323) for a command that is not in it, TypeMismatch (14),
+ *   Location4886600 for flags without a version
  */
-export function checkApiVersion(body: Uint8Array): void {
+export function checkApiVersion(body: Uint8Array, command: string): void {
   const version = getField(body, "apiVersion");
   if (!version) {
     if (!getField(body, "apiStrict") && !getField(body, "apiDeprecationErrors")) return;
@@ -61,8 +82,14 @@ export function checkApiVersion(body: Uint8Array): void {
     );
   }
   if (version.type !== BsonType.string) throw wrongFieldType("apiVersion", "string");
-  if (asString(version) === "1") return;
-  throw new CommandError(ErrorCode.APIVersionError, 'API version must be "1"');
+  if (asString(version) !== "1") throw new CommandError(ErrorCode.APIVersionError, 'API version must be "1"');
+  const strict = getField(body, "apiStrict");
+  if (!strict || !isTruthy(strict) || API_V1.has(command)) return;
+  throw new CommandError(
+    ErrorCode.APIStrictError,
+    `Provided apiStrict:true, but the command ${command} is not in API Version 1. Information on supported commands ` +
+      "and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api",
+  );
 }
 
 /**
@@ -105,7 +132,14 @@ export function checkSystemNamespace({ db, command, body }: Request): void {
   if (!creates && !WRITES.has(command)) return;
   const name: RawValue | undefined = firstField(body)?.[1];
   if (name?.type !== BsonType.string) return;
-  const collection = asString(name);
+  checkSystemCollection(db, asString(name), creates);
+}
+
+/**
+ * Refuses to write to a collection of the system, or to create one.
+ * @throws CommandError as {@link checkSystemNamespace}
+ */
+export function checkSystemCollection(db: string, collection: string, creates = false): void {
   if (!collection.startsWith("system.")) return;
   const namespace = `${db}.${collection}`;
   if (collection === "system.js" || WRITABLE.has(namespace)) return;
@@ -163,6 +197,7 @@ export function checkObjectSize(document: Uint8Array): void {
   if (document.length <= MAX_INTERNAL_BYTES) return;
   throw new CommandError(
     ErrorCode.BSONObjectTooLarge,
-    `BSONObj size: ${document.length} is invalid. Size must be between 0 and ${MAX_INTERNAL_BYTES}(16MB)`,
+    `BSONObj size: ${document.length} (0x${document.length.toString(16).toUpperCase()}) is invalid. ` +
+      `Size must be between 0 and ${MAX_INTERNAL_BYTES}(16MB)`,
   );
 }

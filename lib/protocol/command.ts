@@ -59,9 +59,9 @@ export function bodyField(request: Request, name: string): RawValue | undefined 
 
 /**
  * The documents a command brings under `name`: its sequence of that name, else
- * the array field of that name, else none.
+ * the array field of that name.
  * @throws CommandError TypeMismatch (14) when the field is no array of documents,
- * Location40433 when it came both ways.
+ * IDLFailedToParse (40414) when there is neither, Location40433 when it came both ways.
  */
 export function documentsOf(request: Request, name: string): readonly Uint8Array[] {
   const sequence = request.sequences.get(name);
@@ -72,7 +72,12 @@ export function documentsOf(request: Request, name: string): readonly Uint8Array
     }
     return sequence;
   }
-  if (!field) return [];
+  if (!field) {
+    throw new CommandError(
+      ErrorCode.IDLFailedToParse,
+      `BSON field '${request.command}.${name}' is missing but a required field`,
+    );
+  }
   if (field.type !== BsonType.array) throw wrongType(request, name, "array");
   return elements(asDocument(field)).map((value, index) => {
     if (value.type !== BsonType.object) throw wrongType(request, `${name}.${index}`, "object");
@@ -105,13 +110,13 @@ export function checkDatabaseName(db: string): void {
 
 /**
  * The namespace that the command's first element names: `library.loans`.
- * @throws CommandError InvalidNamespace (73) for a value that is no string, or a name that
+ * @throws CommandError BadValue (2) for a value that is no string, InvalidNamespace (73) for a name that
  * {@link checkNamespace} refuses.
  */
 export function collectionNamespace(request: Request): string {
   const value = firstField(request.body)?.[1];
   if (value?.type !== BsonType.string && value?.type !== BsonType.symbol) {
-    throw new CommandError(ErrorCode.InvalidNamespace, "collection name has invalid type, expected a string");
+    throw new CommandError(ErrorCode.BadValue, "collection name has invalid type, expected a string");
   }
   const collection = asString(value);
   checkNamespace(request.db, collection);

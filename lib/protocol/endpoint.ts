@@ -74,4 +74,9 @@ export interface Environment {
   readonly random: () => number;
   /** One structured log entry; never contains user data at level "info". */
   readonly log?: (level: "debug" | "info" | "warn", message: string, attributes?: object) => void;
+  /**
+   * Calls back once after so many milliseconds, and keeps no process alive for it; returns what calls it off.
+   * Absent: work that is due is done when the next command comes.
+   */
+  readonly setTimer?: (callback: () => void, milliseconds: number) => () => void;
 }

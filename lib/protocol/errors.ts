@@ -14,6 +14,7 @@
  * What the engine does not simulate is refused with code 238 rather than
  * answered approximately: see {@link notSimulated}.
  */
+import type { RawValue } from "../bson/index.js";
 import { BsonError, DocumentWriter, encodeValue, toDocument } from "../bson/index.js";
 import type { Reply } from "./endpoint.js";
 import { EndpointUnreachableError } from "./endpoint.js";
@@ -22,6 +23,8 @@ import { EndpointUnreachableError } from "./endpoint.js";
 export const ErrorCode = {
   InternalError: 1,
   BadValue: 2,
+  NoSuchKey: 4,
+  GraphContainsCycle: 5,
   HostUnreachable: 6,
   HostNotFound: 7,
   UnknownError: 8,
@@ -38,7 +41,7 @@ export const ErrorCode = {
   NamespaceNotFound: 26,
   IndexNotFound: 27,
   PathNotViable: 28,
-  CannotBackfillArray: 33,
+  CannotBackfillArray: 34,
   ConflictingUpdateOperators: 40,
   CursorNotFound: 43,
   LockBusy: 46,
@@ -68,18 +71,25 @@ export const ErrorCode = {
   CannotSplit: 87,
   NetworkTimeout: 89,
   ShutdownInProgress: 91,
+  InvalidReplicaSetConfig: 93,
   NotYetInitialized: 94,
+  NotSecondary: 95,
   OperationFailed: 96,
   UnsatisfiableWriteConcern: 100,
+  NewReplicaSetConfigurationIncompatible: 103,
+  NotExactValueField: 111,
   WriteConflict: 112,
   CommandNotSupported: 115,
   ConflictingOperationInProgress: 117,
   NamespaceNotSharded: 118,
   DocumentValidationFailure: 121,
+  CommandFailed: 125,
+  CappedPositionLost: 136,
   ExceededMemoryLimit: 146,
   StaleEpoch: 150,
   ChunkTooBig: 153,
   ZoneStillInUse: 163,
+  ViewDepthLimitExceeded: 165,
   CommandNotSupportedOnView: 166,
   OptionNotSupportedOnView: 167,
   InvalidPipelineOperator: 168,
@@ -90,10 +100,14 @@ export const ErrorCode = {
   AmbiguousIndexKeyPattern: 181,
   NoShardingEnabled: 193,
   BalancerInterrupted: 194,
+  ViewPipelineMaxSizeExceeded: 195,
   InvalidIndexSpecificationOption: 197,
   NoSuchSession: 206,
   InvalidUUID: 207,
+  IncompleteTransactionHistory: 217,
+  QueryFeatureNotAllowed: 224,
   TransactionTooOld: 225,
+  MaxSubPipelineDepthExceeded: 232,
   CursorKilled: 237,
   NotImplemented: 238,
   NoSuchTransaction: 251,
@@ -101,6 +115,7 @@ export const ErrorCode = {
   ExceededTimeLimit: 262,
   OperationNotSupportedInTransaction: 263,
   MigrationConflict: 272,
+  UnsatisfiableCommitQuorum: 278,
   WouldChangeOwningShard: 283,
   QueryExceededMemoryLimitNoDiskUseAllowed: 292,
   MovePrimaryInProgress: 319,
@@ -111,6 +126,8 @@ export const ErrorCode = {
   ReshardCollectionCommitted: 340,
   ReshardCollectionAborted: 341,
   ReshardingCriticalSectionTimeout: 342,
+  CannotConvertIndexToUnique: 359,
+  UnsupportedOpQueryCommand: 352,
   CollectionUUIDMismatch: 361,
   CannotDropShardKeyIndex: 370,
   RequestAlreadyFulfilled: 380,
@@ -122,8 +139,11 @@ export const ErrorCode = {
   DuplicateKey: 11000,
   InterruptedAtShutdown: 11600,
   Interrupted: 11601,
+  MergeStageNoMatchingDocument: 13113,
   DatabaseDifferCase: 13297,
   StaleConfig: 13388,
+  NotPrimaryNoSecondaryOk: 13435,
+  NotPrimaryOrSecondary: 13436,
   IDLFailedToParse: 40414,
   IDLUnknownField: 40415,
   NotARetryableWriteCommand: 50768,
@@ -163,7 +183,7 @@ export class CommandError extends Error {
   /**
    * @param code one of {@link ErrorCode}, or any number MongoDB uses without a name
    * @param errmsg the reply's `errmsg`
-   * @param extra further top-level fields of the reply; a Uint8Array is a raw BSON document
+   * @param extra further top-level fields of the reply; a Uint8Array is a raw BSON document, a RawValue a raw value
    */
   constructor(code: number, errmsg: string, extra: Record<string, unknown> = {}) {
     super(errmsg);
@@ -211,9 +231,16 @@ export function errorReply(error: unknown): Reply {
     .string("codeName", codeName(code));
   for (const [name, value] of Object.entries(extra ?? {})) {
     if (value instanceof Uint8Array) writer.document(name, value);
+    else if (isRawValue(value)) writer.field(name, value);
     else if (value !== undefined) writer.field(name, encodeValue(value));
   }
   return { body: writer.finish() };
+}
+
+function isRawValue(value: unknown): value is RawValue {
+  return (
+    typeof value === "object" && value !== null && "bytes" in value && "start" in value && "end" in value
+  );
 }
 
 function describe(error: unknown): {
@@ -222,7 +249,7 @@ function describe(error: unknown): {
   extra?: Readonly<Record<string, unknown>>;
 } {
   if (error instanceof CommandError) return { code: error.code, errmsg: error.message, extra: error.extra };
-  if (error instanceof BsonError) return { code: ErrorCode.InvalidBSON, errmsg: error.message };
+  if (error instanceof BsonError) return { code: error.code, errmsg: error.message };
   if (error instanceof EndpointUnreachableError)
     return { code: ErrorCode.HostUnreachable, errmsg: error.message };
   return { code: ErrorCode.UnknownError, errmsg: error instanceof Error ? error.message : String(error) };

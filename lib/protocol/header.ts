@@ -36,12 +36,28 @@ export const MAX_WRITE_BATCH = 100_000;
 export const HEADER_BYTES = 16;
 
 /** Opcodes by their names in the wire protocol. */
-export const OpCode = { reply: 1, query: 2004, compressed: 2012, msg: 2013 } as const;
+export const OpCode = { reply: 1, query: 2004, getMore: 2005, compressed: 2012, msg: 2013 } as const;
 
 /** The bytes of a connection can't be understood any more: close it. */
 export class FramingError extends Error {
   override readonly name = "FramingError";
+
+  /** @param farewell bytes for the client before the connection ends */
+  constructor(
+    message: string,
+    readonly farewell?: Uint8Array,
+  ) {
+    super(message);
+  }
 }
+
+/** What a browser gets that was pointed at the port. */
+const HTTP_ANSWER = new TextEncoder().encode(
+  "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 85\r\n\r\n" +
+    "It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n",
+);
+/** `GET ` as a length. */
+const HTTP_GET = 0x20544547;
 
 /** The fixed head of every message. */
 export interface MessageHeader {
@@ -59,6 +75,7 @@ export interface MessageHeader {
  */
 export function messageLength(bytes: Uint8Array, offset = 0): number {
   const length = int32At(bytes, offset);
+  if (length === HTTP_GET) throw new FramingError("HTTP on the port of the wire protocol", HTTP_ANSWER);
   if (length < HEADER_BYTES || length > MAX_MESSAGE_BYTES) {
     throw new FramingError(
       `message length ${length} is not between ${HEADER_BYTES} and ${MAX_MESSAGE_BYTES}`,

@@ -22,7 +22,7 @@ export {
   request,
   throwIfFailed,
 } from "./command.js";
-export { checkBatchSize, checkObjectSize, checkRequest } from "./checks.js";
+export { checkBatchSize, checkObjectSize, checkRequest, checkSystemCollection } from "./checks.js";
 export type { CursorBatch } from "./cursor.js";
 export { cursorReply, readCursorReply } from "./cursor.js";
 export type { MessageHeader } from "./header.js";

@@ -8,7 +8,7 @@ import type { Reply, Request } from "./endpoint.js";
 import type { CommandError } from "./errors.js";
 import { FramingError, OpCode, readHeader } from "./header.js";
 import { encodeMsgReply, parseOpMsg } from "./opMsg.js";
-import { encodeQueryReply, parseOpQuery } from "./opQuery.js";
+import { encodeQueryFailure, encodeQueryReply, parseOpGetMore, parseOpQuery } from "./opQuery.js";
 
 /** A request as it was found in a message. */
 export interface IncomingRequest {
@@ -19,7 +19,17 @@ export interface IncomingRequest {
   readonly noReply: boolean;
   /** What to run, or the error that the reply must carry. */
   readonly content: Request | CommandError;
+  /** It was a query or getMore of the protocol of 2010: a failure has the shape of those days. */
+  readonly legacyRead?: boolean;
 }
+
+/** Opcodes that ended with MongoDB 5.1. */
+const GONE: ReadonlyMap<number, string> = new Map([
+  [2001, "OP_UPDATE"],
+  [2002, "OP_INSERT"],
+  [2006, "OP_DELETE"],
+  [2007, "OP_KILL_CURSORS"],
+]);
 
 /**
  * Reads one whole message as a request. The request's documents are slices of `message`, and
@@ -37,10 +47,15 @@ export function parseRequest(message: Uint8Array): IncomingRequest {
       return parseOpMsg(message, header);
     case OpCode.query:
       return parseOpQuery(message, header);
+    case OpCode.getMore:
+      return parseOpGetMore(header);
     case OpCode.compressed:
       throw new FramingError("OP_COMPRESSED was not negotiated: this server offers no compression");
-    default:
-      throw new FramingError(`unknown opcode ${header.opCode}`);
+    default: {
+      // Writes of the protocol of 2010 had no replies; nobody would read why they are refused.
+      const name = GONE.get(header.opCode);
+      throw new FramingError(name ? `${name} is no longer supported` : `unknown opcode ${header.opCode}`);
+    }
   }
 }
 
@@ -52,6 +67,7 @@ export function parseRequest(message: Uint8Array): IncomingRequest {
  * @returns the bytes in order, in pieces so that a large reply is not copied
  */
 export function encodeReply(reply: Reply, to: IncomingRequest, requestId: number): Uint8Array[] {
+  if (to.legacyRead) return encodeQueryFailure(reply, requestId, to.requestId);
   const encode = to.answerWith === OpCode.msg ? encodeMsgReply : encodeQueryReply;
   return encode(reply, requestId, to.requestId);
 }

@@ -160,7 +160,7 @@ function toRequest({ body, sequences }: Sections): Request {
 /** What a client may be told about a message that could not be read. */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
-  if (error instanceof BsonError) return new CommandError(ErrorCode.InvalidBSON, error.message);
+  if (error instanceof BsonError) return new CommandError(error.code, error.message);
   return invalidBson(error instanceof Error ? error.message : String(error));
 }
 

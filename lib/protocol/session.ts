@@ -35,6 +35,7 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   "delete",
   "findAndModify",
   "findandmodify",
+  "bulkWrite",
 ]);
 
 /** Which retryable write a command belongs to. */

@@ -11,11 +11,20 @@ export {
   type Expression,
   type ExpressionContext,
   type ExpressionOptions,
+  type ExternalVariable,
 } from "./expression/context.js";
+export { checkLet } from "./expression/variables.js";
 export * from "./filter/index.js";
+export { carryMeta, metaOf, setMeta, usesMeta, type DocumentMeta } from "./meta.js";
 export * from "./pipeline/index.js";
-export type { PipelineHost, Source } from "./pipeline/host.js";
-export { compileProjection } from "./projection/index.js";
+export type { MergeModes, PipelineHost, PreparedRead, ReadStats, Source } from "./pipeline/host.js";
+export {
+  compileProjection,
+  isPositionalProjection,
+  isSimpleProjection,
+  projectedPaths,
+  type ProjectedPaths,
+} from "./projection/index.js";
 export { compileSort, type Sort, type SortField } from "./sort/index.js";
 export * from "./update/index.js";
 export { typeName } from "./values/types.js";

@@ -1,15 +1,11 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { MongoClient } from "mongodb";
-import { compare, report, startCluster } from "./measure.mjs";
+import { compare, report, startChild, startCluster } from "./measure.mjs";
 
 /** Inserts through the router against a server that throws everything away: the driver's own ceiling. */
 export async function run() {
   const cluster = await startCluster(["--shards", "2"]);
-  const sink = fork(fileURLToPath(new URL("sink.mjs", import.meta.url)));
-  const [sinkUri] = await once(sink, "message");
-  const clients = [new MongoClient(cluster.uri), new MongoClient(sinkUri)];
+  const sink = await startChild("sink.mjs");
+  const clients = [new MongoClient(cluster.uri), new MongoClient(sink.uri)];
   try {
     const [router, nowhere] = clients;
     await router.db("admin").command({ shardCollection: "bench.ceiling", key: { deviceId: "hashed" } });
@@ -31,7 +27,7 @@ export async function run() {
     report("inserts through the router / into a server that keeps nothing", times.nowhere / times.router);
   } finally {
     for (const client of clients) await client.close();
-    sink.kill();
+    await sink.stop();
     await cluster.stop();
   }
 }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -44,10 +44,10 @@ export function report(what, ratio, goal) {
 }
 
 /** Starts `shardlab cluster --json` in its own process, as a user would. */
-export async function startCluster(args = []) {
+export async function startCluster(args = [], stderr = "inherit") {
   const start = performance.now();
   const child = spawn(process.execPath, [cli, "cluster", "--json", ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", stderr],
   });
   const [line] = await once(createInterface({ input: child.stdout }), "line");
   return {
@@ -55,6 +55,30 @@ export async function startCluster(args = []) {
     bootMs: performance.now() - start,
     stop: async () => {
       child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
+
+/** Starts a server of this folder in its own process. */
+export async function startChild(file) {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)));
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`${file} ended with code ${code}`);
+  });
+  ended.catch(() => {});
+  const ask = async (question) => {
+    if (question) child.send(question);
+    const [answer] = await Promise.race([once(child, "message"), ended]);
+    return answer;
+  };
+  const { uri } = await ask();
+  return {
+    uri,
+    /** `process.memoryUsage()` of the child. */
+    memory: async () => (await ask("memory")).memory,
+    stop: async () => {
+      child.disconnect();
       await once(child, "exit");
     },
   };

@@ -16,5 +16,5 @@ const server = await serve({
   run: async (request) =>
     okReply(request.command === "insert" ? { n: documentsOf(request, "documents").length } : hello),
 });
-process.send?.(`mongodb://${server.address}/?directConnection=true`);
+process.send?.({ uri: `mongodb://${server.address}/?directConnection=true` });
 process.on("disconnect", () => process.exit());

@@ -1,21 +1,40 @@
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe } from "vitest";
 
 /** A program that we did not write and that a test drives. */
 export interface Program {
   /** What the user would call it. */
   name: string;
-  /** Where Debian puts it. */
+  /** Where it is once it is installed. */
   path: string;
-  /** Debian packages to install where it is missing. */
-  packages: string;
+  /** What to type where it is missing. */
+  install: string;
 }
 
-export const chromium: Program = { name: "Chromium", path: "/usr/bin/chromium", packages: "chromium" };
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** This folder has a package.json of its own, so that nobody's `npm ci` installs a shell. */
+const NPM = "npm ci --prefix test/clients";
+
+export const chromium: Program = {
+  name: "Chromium",
+  path: "/usr/bin/chromium",
+  install: "apt-get install chromium",
+};
 export const pymongo: Program = {
   name: "pymongo",
   path: "/usr/lib/python3/dist-packages/pymongo",
-  packages: "python3-pymongo",
+  install: "apt-get install python3-pymongo",
+};
+export const mongosh: Program = {
+  name: "mongosh",
+  path: here("node_modules/@mongosh/cli-repl/bin/mongosh.js"),
+  install: NPM,
+};
+export const memoryServer: Program = {
+  name: "mongodb-memory-server",
+  path: here("node_modules/mongodb-memory-server/index.js"),
+  install: NPM,
 };
 
 /**
@@ -26,7 +45,7 @@ export function describeWith(program: Program, title: string, tests: () => void)
   if (existsSync(program.path)) describe(title, tests);
   else if (process.env["CI"])
     describe(title, () => {
-      throw new Error(`${program.name} is missing: apt-get install ${program.packages}`);
+      throw new Error(`${program.name} is missing: ${program.install}`);
     });
-  else describe.skip(`${title} [${program.name} is missing: apt-get install ${program.packages}]`, tests);
+  else describe.skip(`${title} [${program.name} is missing: ${program.install}]`, tests);
 }

@@ -1,18 +1,23 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Cluster } from "shardlab/cluster";
+import { Cluster } from "../../lib/cluster/index.js";
 import { expect, it } from "vitest";
 import { describeWith, pymongo } from "./programs.js";
+import { servers } from "./servers.js";
 
-const script = fileURLToPath(new URL("reference004.py", import.meta.url));
+/** What a script of this folder prints, given a connection string. */
+async function run(script: string, uri: string): Promise<Record<string, unknown>> {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const { stdout } = await promisify(execFile)("/usr/bin/python3", [path, uri]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
 
 describeWith(pymongo, "pymongo, given only the connection string", () => {
   it("repeats the experiments of reference/004 with the same numbers", async () => {
     const cluster = await Cluster.start({ shards: 2 });
     try {
-      const { stdout } = await promisify(execFile)("/usr/bin/python3", [script, cluster.info.uri]);
-      const seen = JSON.parse(stdout) as Record<string, unknown>;
+      const seen = await run("reference004.py", cluster.info.uri);
       const primary = seen["primary"] as string;
       const owner = seen["ownerOfTop"] as string;
       const other = owner === "shardA" ? "shardB" : "shardA";
@@ -34,6 +39,51 @@ describeWith(pymongo, "pymongo, given only the connection string", () => {
       });
     } finally {
       await cluster.close();
+    }
+  });
+
+  it.each(Object.keys(servers))("finds what it expects of MongoDB in %s", async (name) => {
+    const server = await servers[name]!();
+    try {
+      expect(await run("crud.py", server.uri)).toEqual({
+        find: [7, 4, 1],
+        elemMatch: [6, 7], // of [6, 12] and [7, 14]
+        project: { name: "p4", marks: [8] },
+        count: [4, 10],
+        distinct: [0, 1, 2],
+        update: 4, // $mul makes a field of 0, so all four change
+        upsert: 77,
+        findAndModify: { _id: 77, name: "late", visits: 5 },
+        delete: 1,
+        types: ["00000000-0000-0000-0000-000000000007", "0.10", "9007199254740993", "Int64"],
+        bulk: [1, 11000],
+        indexes: ["_id_", "formName", "left_1", "name_1", "name_hashed"],
+        indexOptions: { v: 2, key: [["left", 1]], expireAfterSeconds: 10, sparse: true },
+        unique: [11000, { name: 1 }, { name: "p1" }],
+        explain: ["FETCH", "IXSCAN", "formName"],
+        executionStats: [3, 3, 3],
+        aggregate: [
+          { _id: 0, ids: [0, 3], best: 6 },
+          { _id: 1, ids: [1, 4], best: 8 },
+          { _id: 2, ids: [2, 5], best: 10 },
+        ],
+        lookup: [
+          { _id: 1, n: 3 },
+          { _id: 4, n: 3 },
+        ],
+        sample: 4,
+        view: ["p1", "p4", "p7"],
+        validator: 121,
+        collMod: 1,
+        errors: [14, 238, 40324, 59, 238],
+        databases: true,
+        collections: ["pupils", "strict", "system.views", "typed", "view"],
+        batches: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+        session: 10,
+        dropped: false,
+      });
+    } finally {
+      await server.close();
     }
   });
 });

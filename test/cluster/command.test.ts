@@ -117,7 +117,7 @@ describe("shardlab cluster", () => {
       2,
       /^unknown engine "docker"; choose from embedded, process, mongod, uri, runner/,
     ],
-    [["--engine", "mongod"], 1, /^engine mongod is not available yet in this version; use --engine embedded/],
+    [["--engine", "uri"], 1, /^engine uri is not available yet in this version; use --engine embedded/],
     [["--shard", "2"], 2, "Unknown option '--shard'; `shardlab cluster --help` lists the options"],
     [["--shards"], 2, /^Option '--shards <value>' argument missing; `shardlab cluster --help`/],
     [["3"], 2, /^Unexpected argument '3'; `shardlab cluster --help`/],

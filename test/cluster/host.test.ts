@@ -70,9 +70,30 @@ describe("the host's methods", () => {
       remedy: "give a whole number from 1 to 26",
     });
     await expect(host.request("destroy", {})).rejects.toThrow(
-      "the lab host has no method destroy; ask one of open, close",
+      "the lab host has no method destroy; ask one of open, close, killShard, restartShard",
     );
     await expect(host.request("toString", {})).rejects.toThrow("the lab host has no method toString");
+  });
+
+  it("kill a shard of a lab and start it again, where it is a process", async () => {
+    const host = await newHost();
+    const [inside, outside] = await Promise.all([
+      open(host, { shards: 1 }),
+      open(host, { shards: 1, engine: "process" }),
+    ]);
+    const { uri } = outside.info.shards[0]!;
+    expect(inside.info.capabilities.killShard).toBe(false);
+    await expect(host.request("killShard", { lab: inside.lab, shard: "shardA" })).rejects.toMatchObject({
+      message:
+        'engine embedded has no processes to kill; use --engine process (in a notebook: engine: "process")',
+    });
+    await host.request("killShard", { lab: outside.lab, shard: "shardA" });
+    expect(await listens(uri)).toBe(false);
+    await host.request("restartShard", { lab: outside.lab, shard: "shardA" });
+    expect(await listens(uri)).toBe(true);
+    await expect(host.request("killShard", { lab: "lab-9", shard: "shardA" })).rejects.toMatchObject({
+      code: "unknown-lab",
+    });
   });
 
   it("stop waiting when the caller gives up, and keep nothing of it", async () => {

@@ -26,6 +26,7 @@ describe("options of a cluster", () => {
       seed: 1,
       chunkSizeBytes: 128 * MB,
       clock: "virtual",
+      download: false,
     });
   });
 
@@ -36,9 +37,18 @@ describe("options of a cluster", () => {
   });
 
   it("take the engine from the environment where none is asked for", () => {
-    expect(() => resolveOptions({}, "mongod")).toThrow(/engine mongod is not available yet/);
-    expect(resolveOptions({ engine: "embedded" }, "mongod").engine).toBe("embedded");
-    expect(resolveOptions({}, "").engine).toBe("embedded");
+    expect(resolveOptions({}, { SHARDLAB_ENGINE: "process" }).engine).toBe("process");
+    expect(() => resolveOptions({}, { SHARDLAB_ENGINE: "uri" })).toThrow(/engine uri is not available yet/);
+    expect(resolveOptions({ engine: "embedded" }, { SHARDLAB_ENGINE: "uri" }).engine).toBe("embedded");
+    expect(resolveOptions({}, { SHARDLAB_ENGINE: "" }).engine).toBe("embedded");
+  });
+
+  it("allow a download only where somebody says so", () => {
+    expect(resolveOptions({}, { SHARDLAB_DOWNLOAD: "1" }).download).toBe(true);
+    expect(resolveOptions({}, { SHARDLAB_DOWNLOAD: "0" }).download).toBe(false);
+    expect(resolveOptions({}, { SHARDLAB_DOWNLOAD: "" }).download).toBe(false);
+    expect(resolveOptions({ download: true }).download).toBe(true);
+    expect(resolveOptions({ download: false }, { SHARDLAB_DOWNLOAD: "1" }).download).toBe(false);
   });
 
   it.each([1, 2, 26])("allow %s shards", (shards) => {
@@ -64,9 +74,12 @@ describe("options of a cluster", () => {
     ],
     [{ engine: "toString" }, new RegExp(String.raw`^unknown engine "toString"`)],
     [
-      { engine: "process" },
-      new RegExp(String.raw`^engine process is not available yet in this version; use --engine embedded`),
+      { engine: "runner" },
+      new RegExp(
+        String.raw`^engine runner is not available yet in this version; use --engine embedded, process or mongod`,
+      ),
     ],
+    [{ download: "yes" }, `download can't be "yes"; give true or false`],
   ])("refuse %j in one line that says what to do", (options, message) => {
     const error = refusal(options);
     expect(error.message).toMatch(message);

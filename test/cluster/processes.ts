@@ -58,7 +58,12 @@ export interface Program {
 
 /** Starts node with these arguments in the project, in a process group of its own. */
 export function startNode(args: readonly string[], env: NodeJS.ProcessEnv = {}): Program {
-  const child = spawn(process.execPath, args, {
+  return startProgram(process.execPath, args, env);
+}
+
+/** Starts a program in the project, in a process group of its own. */
+export function startProgram(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Program {
+  const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, ...env },
     detached: true,

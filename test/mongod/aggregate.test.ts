@@ -68,10 +68,121 @@ describe("aggregate", () => {
     });
     expect(await t.reply({ aggregate: "s", pipeline: [] })).toMatchObject({ code: 9 });
     expect(await t.reply({ aggregate: "s", pipeline: [5], cursor: {} })).toMatchObject({ code: 14 });
-    expect(await t.reply({ aggregate: 1, pipeline: [{ $match: {} }], cursor: {} })).toMatchObject({ ok: 0 });
-    expect(await t.reply({ aggregate: "s", pipeline: [], cursor: {}, let: { x: 1 } })).toMatchObject({
-      code: 238,
+    expect(await t.reply({ aggregate: 1, pipeline: [{ $match: {} }], cursor: {} })).toMatchObject({
+      code: 73,
+      errmsg: "{aggregate: 1} is not valid for '$match'; a collection is required.",
     });
+    expect(await t.reply({ aggregate: 1, pipeline: [], cursor: {} })).toMatchObject({ code: 73 });
+    expect(await t.reply({ aggregate: "s", pipeline: [{ $documents: [] }], cursor: {} })).toMatchObject({
+      code: 73,
+      errmsg: "'$documents' can only be run with {aggregate: 1}",
+    });
+    expect(await t.reply({ aggregate: "s", pipeline: [], cursor: {}, nonsense: 1 })).toMatchObject({
+      code: 40415,
+    });
+  });
+
+  it("says of a failure at work on which collection, of one in the pipeline nothing", async () => {
+    const t = await sales();
+    const failing = [{ $project: { x: { $divide: ["$amount", 0] } } }];
+    expect(await t.reply({ aggregate: "s", pipeline: failing, cursor: {} })).toMatchObject({
+      code: 2,
+      errmsg:
+        "Executor error during aggregate command on namespace: library.s :: caused by :: can't $divide by zero",
+    });
+    expect(await t.reply({ aggregate: "s", pipeline: [{ $limit: 0 }], cursor: {} })).toMatchObject({
+      errmsg: "the limit must be positive",
+    });
+  });
+
+  it("has variables from let, one $$NOW, and a collation for every comparison", async () => {
+    const t = await sales();
+    const run = async (command: object) => t.all({ aggregate: "s", cursor: {}, ...command });
+    expect(
+      await run({
+        let: { least: 20, shop: "a" },
+        pipeline: [
+          { $match: { $expr: { $and: [{ $gte: ["$amount", "$$least"] }, { $eq: ["$shop", "$$shop"] }] } } },
+          { $project: { left: { $subtract: ["$amount", "$$least"] } } },
+        ],
+      }),
+    ).toEqual([{ _id: 3, left: 10 }]);
+    const [row] = await run({
+      pipeline: [
+        { $limit: 1 },
+        { $lookup: { from: "s", pipeline: [{ $limit: 1 }, { $project: { t: "$$NOW" } }], as: "l" } },
+        { $project: { same: { $eq: ["$$NOW", { $first: "$l.t" }] } } },
+      ],
+    });
+    expect(row).toEqual({ _id: 1, same: true });
+    expect(
+      await run({
+        collation: { locale: "en", strength: 2 },
+        pipeline: [{ $match: { shop: "A" } }, { $group: { _id: { $eq: ["$shop", "A"] }, n: { $sum: 1 } } }],
+      }),
+    ).toEqual([{ _id: true, n: 2 }]);
+    expect(await t.reply({ aggregate: "s", pipeline: [], cursor: {}, let: { x: "$amount" } })).toMatchObject({
+      ok: 0,
+      code: 4890500,
+    });
+  });
+
+  it("takes a hint, and refuses an index that does not exist", async () => {
+    const t = await sales();
+    await t.createIndex("s", { shop: 1 });
+    const command = { aggregate: "s", pipeline: [{ $match: { amount: 5 } }], cursor: {} };
+    expect(await t.all({ ...command, hint: "shop_1" })).toEqual([{ _id: 4, shop: "c", amount: 5 }]);
+    expect(await t.reply({ ...command, hint: "nope" })).toMatchObject({ code: 2 });
+  });
+
+  it("ends after maxTimeMS inside its stages as well", async () => {
+    const t = new TestMongod();
+    await t.insert("n", { _id: 1, list: Array.from({ length: 1500 }, (_, i) => i) });
+    // The clock goes on by one millisecond at each look.
+    Object.assign(t.environment, { now: () => t.environment.time++ });
+    const pipeline = [
+      { $unwind: "$list" },
+      { $lookup: { from: "n", localField: "list", foreignField: "_id", as: "x" } },
+      { $lookup: { from: "n", localField: "list", foreignField: "_id", as: "y" } },
+    ];
+    expect(await t.reply({ aggregate: "n", pipeline, cursor: {}, maxTimeMS: 1 })).toMatchObject({ code: 50 });
+  });
+
+  it("refuses a result that no client could read", async () => {
+    const t = new TestMongod();
+    const pad = "x".repeat(1_000_000);
+    await t.insert("n", ...Array.from({ length: 20 }, (_, i) => ({ _id: i, pad })));
+    const pipeline = [{ $group: { _id: null, all: { $push: "$pad" } } }];
+    expect(await t.reply({ aggregate: "n", pipeline, cursor: {} })).toMatchObject({
+      code: 10334,
+      codeName: "BSONObjectTooLarge",
+    });
+    // On its way it may be as large.
+    expect(await t.aggregate("n", [...pipeline, { $project: { n: { $size: "$all" } } }])).toEqual([
+      { _id: null, n: 20 },
+    ]);
+  });
+
+  it("never changes what is stored", async () => {
+    const t = await sales();
+    const before = await t.find("s");
+    await t.aggregate("s", [{ $set: { amount: 0, "x.y": 1 } }, { $unset: "shop" }, { $project: { _id: 0 } }]);
+    expect(await t.find("s")).toEqual(before);
+  });
+
+  it("knows the sort key and the record id of a document", async () => {
+    const t = await sales();
+    expect(
+      await t.aggregate("s", [
+        { $sort: { amount: -1 } },
+        { $limit: 2 },
+        { $set: { key: { $meta: "sortKey" }, record: { $meta: "recordId" } } },
+        { $project: { shop: 0, amount: 0 } },
+      ]),
+    ).toEqual([
+      { _id: 3, key: [30], record: 3 },
+      { _id: 2, key: [20], record: 2 },
+    ]);
   });
 
   it("gives nothing, or what needs no input, for a collection that does not exist", async () => {

@@ -27,10 +27,18 @@ describe("collections and databases", () => {
     const t = new TestMongod();
     await t.run({ create: "c" });
     expect(await t.run({ create: "c" })).toEqual({ ok: 1 });
-    expect(await t.reply({ create: "v", viewOn: "c", pipeline: [] })).toMatchObject({ code: 238 });
-    expect(await t.reply({ create: "v", capped: true, size: 5 })).toMatchObject({ code: 238 });
-    expect(await t.reply({ create: "v", validator: { x: 1 } })).toMatchObject({ code: 238 });
+    expect(await t.reply({ create: "c", capped: true, size: 4096 })).toMatchObject({
+      code: 48,
+      errmsg: expect.stringMatching(
+        /^namespace library\.c already exists, but with different options: \{ uuid: UUID\("[0-9a-f-]{36}"\) \}$/,
+      ),
+    });
     expect(await t.reply({ create: "bad$name" })).toMatchObject({ code: 73 });
+    expect(await t.reply({ create: "" })).toMatchObject({ code: 73 });
+    expect(await t.reply({ create: "system.mine" })).toMatchObject({ code: 73 });
+    // 255 bytes is the longest namespace: "library." takes 8 of them.
+    expect(await t.run({ create: "x".repeat(247) })).toEqual({ ok: 1 });
+    expect(await t.reply({ create: "x".repeat(248) })).toMatchObject({ code: 73 });
   });
 
   it("are listed with their sizes", async () => {
@@ -62,6 +70,8 @@ describe("collections and databases", () => {
     await t.insert("loans", { _id: 1 });
     expect(await t.run({ dropDatabase: 1 })).toEqual({ dropped: "library", ok: 1 });
     expect(await t.run({ dropDatabase: 1 })).toEqual({ ok: 1 });
+    expect(await t.reply({ dropDatabase: 2 })).toMatchObject({ code: 5255100 });
+    expect(await t.reply({ dropDatabase: 1 }, "admin")).toMatchObject({ code: 20 });
     expect((await t.run({ listDatabases: 1 }, "admin"))["databases"]).toEqual([]);
   });
 
@@ -84,7 +94,8 @@ describe("collections and databases", () => {
   it("do not differ in case only", async () => {
     const t = new TestMongod();
     await t.insert("loans", { _id: 1 });
-    expect(await t.reply({ insert: "x", documents: [{ _id: 1 }] }, "Library")).toMatchObject({ code: 13297 });
+    expect(await t.reply({ create: "x" }, "Library")).toMatchObject({ code: 13297 });
+    expect(await t.reply({ create: "x", viewOn: "y" }, "LIBRARY")).toMatchObject({ code: 13297 });
   });
 });
 

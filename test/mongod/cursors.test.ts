@@ -1,6 +1,9 @@
+import { UUID } from "bson";
 import { describe, expect, it } from "vitest";
 import { RecordStore } from "../../lib/mongod/storage/recordStore.js";
-import { TestMongod } from "./support.js";
+import { BatchStream, CursorRegistry } from "../../lib/mongod/cursors.js";
+import { ListSource } from "../../lib/mongod/planner/planSource.js";
+import { TestEnvironment, TestMongod } from "./support.js";
 
 async function numbers(count: number, extra: (i: number) => object = () => ({})): Promise<TestMongod> {
   const t = new TestMongod();
@@ -80,7 +83,7 @@ describe("a cursor", () => {
     expect(await t.reply({ ...doubled, batchSize: 0 })).toMatchObject({ ok: 1 });
     expect(await t.reply({ distinct: "n", key: "s" })).toMatchObject({
       code: 17217,
-      errmsg: "distinct too big, 16mb cap",
+      errmsg: "Executor error during distinct command: library.n :: caused by :: distinct too big, 16mb cap",
     });
   });
 
@@ -111,6 +114,94 @@ describe("a cursor", () => {
     expect(await t.reply({ getMore: BigInt(idle.id), collection: "n" })).toMatchObject({ code: 43 });
     expect(await t.reply({ getMore: BigInt(used.id), collection: "n" })).toMatchObject({ ok: 1 });
     expect(await t.reply({ getMore: BigInt(kept.id), collection: "n" })).toMatchObject({ ok: 1 });
+  });
+
+  it("is read in the session that opened it, and ends with it", async () => {
+    const t = await numbers(200);
+    const [one, two] = [1, 2].map((n) => ({ id: new UUID(new Uint8Array(16).fill(n)) }));
+    const getMore = async (id: unknown, lsid?: object): Promise<object> =>
+      t.reply({ getMore: BigInt(String(id)), collection: "n", batchSize: 1, ...(lsid && { lsid }) });
+    const { cursor: mine } = await t.run({ find: "n", lsid: one });
+    const { cursor: free } = await t.run({ find: "n" });
+    expect(await getMore(mine.id, one)).toMatchObject({ ok: 1 });
+    expect(await getMore(mine.id)).toMatchObject({ code: 50737 });
+    expect(await getMore(mine.id, two)).toMatchObject({ code: 50738 });
+    expect(await getMore(free.id, two)).toMatchObject({ code: 50736 });
+    expect(await getMore(free.id)).toMatchObject({ ok: 1 });
+    await t.run({ killSessions: [one] });
+    expect(await getMore(mine.id, one)).toMatchObject({ code: 43 });
+    const piped = await t.run({ aggregate: "n", pipeline: [], cursor: {}, lsid: one });
+    expect(await getMore(piped["cursor"].id, one)).toMatchObject({ ok: 1 });
+  });
+
+  it("lives on the maxTimeMS of its find; getMore takes none of its own", async () => {
+    const t = await numbers(5000);
+    const { cursor } = await t.run({ find: "n", filter: { x: null }, batchSize: 1, maxTimeMS: 100 });
+    const more = { getMore: BigInt(cursor.id), collection: "n", batchSize: 1 };
+    expect(await t.reply({ ...more, maxTimeMS: 5 })).toMatchObject({ code: 2 });
+    // Rest does not count: only work does.
+    t.environment.time += 1000;
+    expect(await t.reply(more)).toMatchObject({ ok: 1 });
+    // Every look at the clock takes 60 milliseconds.
+    Object.defineProperty(t.environment, "now", { value: () => (t.environment.time += 60) });
+    expect(await t.reply({ ...more, batchSize: 5000 })).toMatchObject({
+      code: 50,
+      errmsg: "Executor error during getMore :: caused by :: operation exceeded time limit",
+    });
+    expect(await t.reply(more)).toMatchObject({ code: 43 });
+  });
+
+  it("shows among the idle cursors of $currentOp", async () => {
+    const t = await numbers(200);
+    const { cursor } = await t.run({ find: "n", batchSize: 3 });
+    await t.run({ getMore: BigInt(cursor.id), collection: "n", batchSize: 4 });
+    const { cursor: ops } = await t.run(
+      {
+        aggregate: 1,
+        pipeline: [{ $currentOp: { idleCursors: true } }, { $match: { type: "idleCursor" } }],
+        cursor: {},
+      },
+      "admin",
+    );
+    expect(ops.firstBatch).toMatchObject([
+      {
+        ns: "library.n",
+        cursor: {
+          nDocsReturned: 7,
+          nBatchesReturned: 2,
+          tailable: false,
+          originatingCommand: { find: "n", batchSize: 3 },
+        },
+      },
+    ]);
+  });
+
+  it("loses its place when a capped collection lets go of it", async () => {
+    const t = new TestMongod();
+    await t.run({ create: "log", capped: true, size: 4096, max: 3 });
+    await t.insert("log", { _id: 1 }, { _id: 2 });
+    const { cursor } = await t.run({ find: "log", tailable: true, batchSize: 1 });
+    await t.insert("log", { _id: 3 }, { _id: 4 });
+    expect(await t.reply({ getMore: BigInt(cursor.id), collection: "log" })).toMatchObject({
+      code: 136,
+      codeName: "CappedPositionLost",
+    });
+  });
+
+  it("makes room for a new one when there are too many: the longest idle goes, one that asked to stay last", () => {
+    const environment = new TestEnvironment();
+    const cursors = new CursorRegistry(environment, undefined, 3);
+    const open = (noTimeout = false): bigint => {
+      environment.time++;
+      return cursors.open("library.n", new BatchStream(new ListSource([])), { noTimeout }).id;
+    };
+    const kept = open(true);
+    const [first, second] = [open(), open()];
+    environment.time++;
+    cursors.get(first, "library.n");
+    const third = open();
+    expect(cursors.all().map(({ id }) => id)).toEqual([kept, first, third]);
+    expect(() => cursors.get(second, "library.n")).toThrow("not found");
   });
 
   it("tells once that its collection was dropped", async () => {

@@ -61,13 +61,14 @@ describe("explain", () => {
     });
   });
 
-  it("checks a later field of the index on the key, before it fetches a document", async () => {
+  it("checks a later field of the index on the key, and skips to where it can be right", async () => {
     const t = await readings();
     await t.createIndex("r", { n: 1, device: 1 });
     const explained = await t.explain({ find: "r", filter: { n: { $lt: 50 }, device: "dev-3" } });
+    // Each n has one device, so every key below 50 is met, and the one that ends the scan.
     expect(explained["executionStats"]).toMatchObject({
       nReturned: 5,
-      totalKeysExamined: 50,
+      totalKeysExamined: 51,
       totalDocsExamined: 5,
     });
   });
@@ -106,7 +107,8 @@ describe("explain", () => {
     expect(stagesOf(await t.explain(command))).toEqual(["SKIP", "SORT", "COLLSCAN"]);
     await t.createIndex("r", { device: 1, n: 1 });
     const explained = await t.explain(command);
-    expect(stagesOf(explained)).toEqual(["LIMIT", "SKIP", "FETCH", "IXSCAN"]);
+    // What is skipped is never fetched.
+    expect(stagesOf(explained)).toEqual(["LIMIT", "FETCH", "SKIP", "IXSCAN"]);
     const scan = explained["queryPlanner"].winningPlan.inputStage.inputStage.inputStage;
     expect(scan).toMatchObject({
       direction: "backward",
@@ -115,16 +117,24 @@ describe("explain", () => {
     expect(explained["executionStats"]).toMatchObject({
       nReturned: 2,
       totalKeysExamined: 3,
-      totalDocsExamined: 3,
+      totalDocsExamined: 2,
     });
   });
 
-  it("does not take an order from a multikey or a hashed index", async () => {
+  it("takes an order from a multikey index only if all of it is read, from a hashed one never", async () => {
     const t = new TestMongod();
     await t.insert("c", { _id: 1, a: [1, 5], b: 1 }, { _id: 2, a: 3, b: 2 });
     await t.createIndex("c", { a: 1 });
     await t.createIndex("c", { b: "hashed" });
-    expect(stagesOf(await t.explain({ find: "c", sort: { a: 1 } }))).toEqual(["SORT", "COLLSCAN"]);
+    expect(stagesOf(await t.explain({ find: "c", sort: { a: 1 } }))).toEqual(["FETCH", "IXSCAN"]);
+    expect((await t.find("c", {}, { sort: { a: 1 } })).map(({ _id }) => _id)).toEqual([1, 2]);
+    // [1, 5] sorts by its 1 although only its 5 is within the bounds: there the index gives no order.
+    const bounded = await t.explain({ find: "c", filter: { a: { $gt: 2 } }, sort: { a: 1 } });
+    expect(bounded["queryPlanner"].rejectedPlans[0]).toMatchObject({
+      stage: "SORT",
+      inputStage: { inputStage: { indexBounds: { a: ["(2, inf.0]"] } } },
+    });
+    expect((await t.find("c", { a: { $gt: 2 } }, { sort: { a: 1 } })).map(({ _id }) => _id)).toEqual([1, 2]);
     expect(stagesOf(await t.explain({ find: "c", sort: { b: 1 } }))).toEqual(["SORT", "COLLSCAN"]);
     expect((await t.find("c", {}, { sort: { a: -1 } })).map(({ _id }) => _id)).toEqual([1, 2]);
   });
@@ -137,10 +147,9 @@ describe("explain", () => {
       find: "r",
       filter: { $or: [{ device: "dev-1" }, { n: { $lt: 10 } }] },
     });
-    const plan = explained["queryPlanner"].winningPlan;
-    expect(plan.stage).toBe("FETCH");
-    expect(plan.inputStage.stage).toBe("OR");
-    expect(plan.inputStage.inputStages.map(({ indexName }: { indexName: string }) => indexName)).toEqual([
+    expect(stagesOf(explained)).toEqual(["SUBPLAN", "FETCH", "OR", "IXSCAN"]);
+    const or = explained["queryPlanner"].winningPlan.inputStage.inputStage;
+    expect(or.inputStages.map(({ indexName }: { indexName: string }) => indexName)).toEqual([
       "device_1",
       "n_1",
     ]);
@@ -161,8 +170,10 @@ describe("explain", () => {
     expect(stagesOf(await t.explain({ count: "r" }))).toEqual(["RECORD_STORE_FAST_COUNT"]);
     const counted = await t.explain({ count: "r", query: { n: { $lt: 30 } } });
     expect(stagesOf(counted)).toEqual(["COUNT", "COUNT_SCAN"]);
+    // COUNT_SCAN counts the key that ends it too.
     expect(counted["executionStats"]).toMatchObject({
-      totalKeysExamined: 30,
+      nReturned: 0,
+      totalKeysExamined: 31,
       totalDocsExamined: 0,
       executionStages: { nCounted: 30 },
     });
@@ -191,6 +202,53 @@ describe("explain", () => {
     expect(modified["queryPlanner"].winningPlan.stage).toBe("DELETE");
     expect(await t.run({ count: "r", query: { even: true } })).toEqual({ n: 50, ok: 1 });
     expect(await t.run({ count: "r" })).toEqual({ n: 100, ok: 1 });
+  });
+
+  it("names the writes of one document by _id as 8.x does", async () => {
+    const t = await readings();
+    const update = { update: "r", updates: [{ q: { _id: 3 }, u: { $set: { n: 0 } } }] };
+    const updated = await t.explain(update);
+    expect(updated["queryPlanner"].winningPlan).toMatchObject({
+      stage: "EXPRESS_UPDATE",
+      keyPattern: "{ _id: 1 }",
+      indexName: "_id_",
+    });
+    expect(updated["executionStats"].executionStages).toMatchObject({
+      stage: "EXPRESS_UPDATE",
+      keysExamined: 1,
+      docsExamined: 1,
+      nWouldModify: 1,
+    });
+    const deleted = await t.explain({ delete: "r", deletes: [{ q: { _id: 3 }, limit: 1 }] });
+    // An upsert may have to insert, and findAndModify gives the document back: those are two stages.
+    const upsert = { update: "r", updates: [{ q: { _id: 3 }, u: { $set: { n: 0 } }, upsert: true }] };
+    expect(stagesOf(await t.explain(upsert))).toEqual(["UPDATE", "IDHACK"]);
+    expect(stagesOf(await t.explain({ findAndModify: "r", query: { _id: 3 }, remove: true }))).toEqual([
+      "DELETE",
+      "IDHACK",
+    ]);
+    const or = { q: { $or: [{ _id: 3 }, { _id: { $gt: 98 } }] }, limit: 1 };
+    expect(stagesOf(await t.explain({ delete: "r", deletes: [or] }))).toEqual([
+      "DELETE",
+      "SUBPLAN",
+      "FETCH",
+      "OR",
+      "IXSCAN",
+    ]);
+    expect(deleted["executionStats"].executionStages).toMatchObject({
+      stage: "EXPRESS_DELETE",
+      nWouldDelete: 1,
+    });
+    expect(await t.run({ count: "r", query: { _id: 3, n: 3 } })).toMatchObject({ n: 1 });
+  });
+
+  it("of a huge $in leaves out bounds that no client could read", async () => {
+    const t = await readings();
+    await t.createIndex("r", { n: 1 });
+    const filter = { n: { $in: Array.from({ length: 60_000 }, (_, i) => i * 2) } };
+    const explained = await t.explain({ find: "r", filter });
+    expect(explained["queryPlanner"].winningPlan.inputStage).toMatchObject({ warning: expect.any(String) });
+    expect(explained["executionStats"]).toMatchObject({ nReturned: 50, totalKeysExamined: 100 });
   });
 
   it("plans only, unless execution is asked for", async () => {

@@ -68,10 +68,8 @@ describe("find", () => {
   });
 
   it.each([
-    ["a collation", { collation: { locale: "de" } }],
-    ["let variables", { let: { x: 1 } }],
-    ["a tailable cursor", { tailable: true }],
-    ["record ids", { showRecordId: true }],
+    ["a resume token", { $_requestResumeToken: true }],
+    ["query settings", { querySettings: { reject: true } }],
     ["a snapshot", { readConcern: { level: "snapshot" } }],
   ])("refuses %s as not simulated", async (_, options) => {
     const t = await shelf();

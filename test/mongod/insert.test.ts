@@ -80,7 +80,7 @@ describe("insert", () => {
       reply["writeErrors"].map(({ index, code }: { index: number; code: number }) => [index, code]),
     ).toEqual([
       [1, 11000],
-      [2, 2],
+      [2, 53],
     ]);
     expect(await t.find("loans")).toEqual([{ _id: 1 }, { _id: 3 }]);
   });
@@ -93,8 +93,8 @@ describe("insert", () => {
   });
 
   it.each([
-    ["an array", { _id: [1] }, 2, "can't use an array for _id"],
-    ["a regular expression", { _id: /a/ }, 2, "can't use a regex for _id"],
+    ["an array", { _id: [1] }, 53, "The '_id' value cannot be of type array"],
+    ["a regular expression", { _id: /a/ }, 53, "The '_id' value cannot be of type regex"],
     [
       "an operator inside",
       { _id: { $a: 1 } },
@@ -111,7 +111,7 @@ describe("insert", () => {
     const t = new TestMongod();
     const document = new DocumentWriter().field("_id", UNDEFINED).finish();
     const reply = await t.mongod.run(request("library", { insert: "loans" }, { documents: [document] }));
-    expect(throwIfFailed(reply)).toMatchObject({ n: 0, writeErrors: [{ code: 2 }] });
+    expect(throwIfFailed(reply)).toMatchObject({ n: 0, writeErrors: [{ code: 53 }] });
   });
 
   it("refuses a document a little over 16 MiB as a write error, one far over as a command", async () => {

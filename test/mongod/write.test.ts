@@ -41,11 +41,13 @@ describe("update", () => {
       nModified: 1,
       ok: 1,
     });
-    expect(await t.run(update({ owner: "ann", n: 1 }, {}, { _id: 1 }))).toEqual({
+    expect(await t.run(update({ _id: 1, owner: "ann", n: 1 }, {}, { _id: 1 }))).toEqual({
       n: 1,
       nModified: 0,
       ok: 1,
     });
+    // MongoDB compares a replacement as it was sent: without _id it is another document.
+    expect(await t.run(update({ owner: "ann", n: 1 }, {}, { _id: 1 }))).toMatchObject({ n: 1, nModified: 1 });
   });
 
   it("replaces all but _id, which it keeps", async () => {

@@ -7,6 +7,7 @@ import { ListenError, serve } from "../../lib/net/index.js";
 import {
   body,
   int32,
+  largeInsert,
   message,
   OP_COMPRESSED,
   opMsg,
@@ -184,7 +185,7 @@ describe("bad messages", () => {
     ["a length below 16", Uint8Array.from(int32(15))],
     ["a negative length", Uint8Array.from(int32(-100))],
     ["a length above 48,000,000", Uint8Array.from(int32(48_000_001))],
-    ["HTTP", Buffer.from("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")],
+    ["HTTP", Buffer.from("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")],
     ["compression", message(OP_COMPRESSED, [...int32(2013), ...int32(20), 2])],
     ["an unknown required flag", opMsg([body({ ping: 1, $db: "admin" })], 1 << 5)],
   ])("with bad framing (%s) end that connection only, after the replies it is owed", async (_what, bytes) => {
@@ -194,6 +195,34 @@ describe("bad messages", () => {
     expect(await bad.next()).toBeUndefined();
     good.send(ping(3));
     expect((await good.next())!.responseTo).toBe(3);
+  });
+
+  it("of a browser get an answer that it can show", async () => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/`);
+    expect(await answer.text()).toBe(
+      "It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n",
+    );
+  });
+
+  it("that promise 48 MB and don't come cost nothing", async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const bad = await Promise.all(Array.from({ length: 40 }, newClient));
+    for (const client of bad) client.send(Uint8Array.from([...int32(48_000_000), ...int32(1)]));
+    const good = await newClient();
+    good.send(ping(3));
+    expect((await good.next())!.responseTo).toBe(3);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100_000_000);
+  });
+
+  it("of several megabytes arrive whole, in pieces of any size", async () => {
+    const client = await newClient();
+    const large = largeInsert("loans", [{ text: "x".repeat(5_000_000) }]);
+    for (let at = 0, step = 1; at < large.length; at += step, step = (step * 7) % 800_011)
+      client.send(large.subarray(at, at + step));
+    client.send(ping(2));
+    expect((await client.next())!.document).toEqual({ n: 1, ok: 1 });
+    expect((await client.next())!.responseTo).toBe(2);
+    expect(fake.seen[0]!.sequences.get("documents")![0]!.length).toBeGreaterThan(5_000_000);
   });
 
   it("never disturb another client, however they are broken", async () => {

@@ -48,6 +48,19 @@ export function opMsg(sections: readonly number[][], flags = 0, requestId = 7): 
   return message(OP_MSG, [...int32(flags), ...sections.flat()], requestId);
 }
 
+/** An insert of megabytes, for which lists of numbers are too slow. */
+export function largeInsert(collection: string, documents: readonly object[], requestId = 7): Uint8Array {
+  const content = Buffer.concat([
+    Buffer.from("documents\0"),
+    ...documents.map((document) => serialize(document)),
+  ]);
+  const head = Buffer.from([...int32(0), ...body({ insert: collection, $db: "library" }), 1]);
+  const size = Buffer.from(int32(4 + content.length));
+  const length = 16 + head.length + size.length + content.length;
+  const header = Buffer.from([...int32(length), ...int32(requestId), ...int32(0), ...int32(OP_MSG)]);
+  return Buffer.concat([header, head, size, content]);
+}
+
 /** The same with a correct checksum. */
 export function withChecksum(sections: readonly number[][], flags = 1): Uint8Array {
   const bytes = message(OP_MSG, [...int32(flags), ...sections.flat(), 0, 0, 0, 0]);

@@ -6,6 +6,7 @@ import {
   CommandError,
   encodeMsgRequest,
   encodeReply,
+  errorReply,
   FramingError,
   okReply,
   parseMsgReply,
@@ -148,7 +149,7 @@ describe("a bad message in good framing gets an error reply", () => {
 });
 
 describe("OP_QUERY", () => {
-  it.each(["isMaster", "ismaster", "hello", "replSetInitiate"])("is understood for %s", (command) => {
+  it.each(["isMaster", "ismaster", "hello", "buildInfo"])("is understood for %s", (command) => {
     const incoming = parseRequest(opQuery("admin.$cmd", { [command]: 1, helloOk: true }, 9));
     expect(incoming).toMatchObject({ requestId: 9, answerWith: 1, noReply: false });
     expect(incoming.content).toMatchObject({ db: "admin", command });
@@ -156,14 +157,41 @@ describe("OP_QUERY", () => {
 
   it("unwraps $query", () => {
     const { command, body: document } = requestOf(
-      opQuery("library.$cmd", { $query: { count: "loans" }, $readPreference: {} }),
+      opQuery("admin.$cmd", { $query: { hello: 1 }, $readPreference: {} }),
     );
-    expect(command).toBe("count");
-    expect(deserialize(document)).toEqual({ count: "loans" });
+    expect(command).toBe("hello");
+    expect(deserialize(document)).toEqual({ hello: 1 });
+  });
+
+  it("is for the handshake only: other commands are refused by name", () => {
+    const { content } = parseRequest(opQuery("library.$cmd", { count: "loans" }));
+    expect(content).toMatchObject({
+      code: 352,
+      codeName: "UnsupportedOpQueryCommand",
+      message:
+        "Unsupported OP_QUERY command: count. The client driver may require an upgrade. For more details see " +
+        "https://dochub.mongodb.org/core/legacy-opcode-removal",
+    });
   });
 
   it("answers a query for documents with an error, not with documents", () => {
-    expect(refusalOf(opQuery("library.loans", {}))).toBe(5739101);
+    const incoming = parseRequest(opQuery("library.loans", {}, 9));
+    const [bytes] = encodeReply(errorReply(incoming.content), incoming, 3);
+    const view = new DataView(bytes!.buffer);
+    // Flags: the query failed.
+    expect([view.getInt32(8, true), view.getInt32(12, true), view.getInt32(16, true)]).toEqual([9, 1, 2]);
+    expect(deserialize(bytes!.subarray(36))).toEqual({
+      $err:
+        "OP_QUERY is no longer supported. The client driver may require an upgrade. For more details see " +
+        "https://dochub.mongodb.org/core/legacy-opcode-removal",
+      code: 5739101,
+      ok: 0,
+    });
+  });
+
+  it("has a fellow, OP_GET_MORE, that is answered alike", () => {
+    const incoming = parseRequest(message(2005, [...int32(0), ...cstring("library.loans"), ...int32(0)], 9));
+    expect(incoming).toMatchObject({ requestId: 9, answerWith: 1, content: { code: 5739101 } });
   });
 
   it("answers broken BSON with an error", () => {
@@ -196,6 +224,8 @@ describe("bad framing", () => {
     ],
     ["compression", message(OP_COMPRESSED, [...int32(OP_MSG), ...int32(20), 2])],
     ["an opcode of the past (OP_INSERT)", message(2002, int32(0))],
+    ["another one (OP_KILL_CURSORS)", message(2007, int32(0))],
+    ["a reply", message(1, int32(0))],
     ["an unknown opcode", message(999, [])],
     ["OP_MSG without flags", message(OP_MSG, [])],
     ["OP_QUERY without an end of its namespace", message(2004, [...int32(0), 97, 98])],

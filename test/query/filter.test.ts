@@ -1,7 +1,7 @@
 import { Binary, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp } from "bson";
 import { DocumentWriter, UNDEFINED } from "shardlab/bson";
 import { describe, expect, test } from "vitest";
-import { compileFilter, filterDocument } from "../../lib/query/index.js";
+import { compileFilter, filterDocument, parseCollation } from "../../lib/query/index.js";
 import { bson, failure, js, text } from "./support.js";
 
 const matches = (filter: object, doc: object) => compileFilter(bson(filter)).matches(bson(doc));
@@ -220,9 +220,18 @@ describe("malformed filters and operators beyond the engine", () => {
       2,
       "unknown top level operator: $foo. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.",
     ],
-    [{ $or: [] }, 2, "$or must be a nonempty array"],
+    [{ $or: [] }, 2, "$and/$or/$nor must be a nonempty array"],
     [{ $and: {} }, 2, "$and must be an array"],
-    [{ $nor: [1] }, 2, "$nor entries must be objects"],
+    [{ $nor: [1] }, 2, "$or/$and/$nor entries need to be full objects"],
+    [
+      { $not: { a: 1 } },
+      2,
+      "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.",
+    ],
+    [{ [Array(201).fill("a").join(".")]: 1 }, 5729100, "FieldPath is too long"],
+    [{ a: { $comment: 1 } }, 2, "unknown operator: $comment"],
+    [{ a: { $ref: "c" } }, 2, "unknown operator: $ref"],
+    [{ $alwaysTrue: 2 }, 9, "$alwaysTrue must be an integer value of 1"],
     [{ a: { $in: 1 } }, 2, "$in needs an array"],
     [{ a: { $in: [{ $gt: 1 }] } }, 2, "cannot nest $ under $in"],
     [{ a: { $not: 1 } }, 2, "$not needs a regex or a document"],
@@ -236,7 +245,55 @@ describe("malformed filters and operators beyond the engine", () => {
     [{ a: { $type: "nosuch" } }, 2, "Unknown type name alias: nosuch"],
     [{ $expr: { $nosuch: 1 } }, 168, "Unrecognized expression '$nosuch'"],
     [{ $where: "true" }, 238, "not simulated: $where, use engine mongod"],
-    [{ a: { $bitsAllSet: 1 } }, 238, "not simulated: $bitsAllSet, use engine mongod"],
+    [{ a: { $geoWithin: {} } }, 238, "not simulated: $geoWithin, use engine mongod"],
+    [{ $text: { $search: "x" } }, 238, "not simulated: $text, use engine mongod"],
+    // arguments of $size, $mod, $type and the bitwise operators
+    [{ a: { $size: -1 } }, 2, "Failed to parse $size. Expected a non-negative number in: $size: -1"],
+    [{ a: { $size: 0.5 } }, 2, "Failed to parse $size. Expected an integer: $size: 0.5"],
+    [{ a: { $size: "1" } }, 2, 'Failed to parse $size. Expected a number in: $size: "1"'],
+    [
+      { a: { $mod: [NaN, 1] } },
+      2,
+      "malformed mod, divisor value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type",
+    ],
+    [
+      { a: { $mod: [5, 1e19] } },
+      2,
+      "malformed mod, remainder value is invalid :: caused by :: Out of bounds coercing to integral value",
+    ],
+    [{ a: { $mod: [0.5, 1] } }, 2, "divisor cannot be 0"],
+    [{ a: { $type: [] } }, 9, "a must match at least one type"],
+    [{ a: { $type: 30 } }, 2, "Invalid numerical type code: 30"],
+    [{ a: { $bitsAllSet: -1 } }, 9, "Expected a non-negative number in: a: -1"],
+    [{ a: { $bitsAllSet: 0.5 } }, 9, "Expected an integer: a: 0.5"],
+    [
+      { a: { $bitsAnySet: [-1] } },
+      2,
+      "Failed to parse bit position. Expected a non-negative number in: 0: -1",
+    ],
+    [
+      { a: { $bitsAnySet: [1, 2 ** 31] } },
+      2,
+      "Failed to parse bit position. Cannot represent in an int: 1: 2147483648.0",
+    ],
+    [{ a: { $bitsAllSet: "x" } }, 2, 'a takes an Array, a number, or a BinData but received: a: "x"'],
+    [{ $sampleRate: "x" }, 2, "argument to $sampleRate must be a numeric type"],
+    [{ $sampleRate: NaN }, 2, "numeric argument to $sampleRate must be in [0, 1]"],
+    [{ a: { $options: "i", $regex: /x/i } }, 51074, "options set in both $regex and $options"],
+    [{ a: { $regex: /x/i, $options: "i" } }, 51075, "options set in both $regex and $options"],
+    // what is about the whole document has no place in an element
+    [
+      { a: { $elemMatch: { $and: [{ $expr: true }] } } },
+      2,
+      "$expr can only be applied to the top-level document",
+    ],
+    [
+      { a: { $elemMatch: { $or: [{ $sampleRate: 1 }] } } },
+      2,
+      "$sampleRate can only be applied to the top-level document",
+    ],
+    [{ a: { $elemMatch: { $where: "1" } } }, 2, "$where can only be applied to the top-level document"],
+    [{ a: { $where: "1" } }, 2, "$where cannot be applied to a field"],
     [{ a: { $near: [1, 2] } }, 238, "not simulated: $near, use engine mongod"],
   ])("%j", (filter, code, message) => {
     expect(failure(() => compileFilter(bson(filter)))).toEqual({ code, message });
@@ -255,4 +312,46 @@ test("the normal form that explain shows", () => {
   expect(normal({ a: 5, b: { $ne: 1 } })).toEqual({ $and: [{ a: { $eq: 5 } }, { b: { $not: { $eq: 1 } } }] });
   expect(normal({ a: { $in: [7] } })).toEqual({ a: { $eq: 7 } });
   expect(text(filterDocument(compileFilter(bson({})).node))).toBe("{}");
+});
+
+test("$sampleRate draws once for each document", () => {
+  const draws = [0.1, 0.5, 0.9];
+  const filter = compileFilter(bson({ $sampleRate: 0.6 }), { random: () => draws.shift()! });
+  expect([1, 2, 3].map((a) => filter.matches(bson({ a })))).toEqual([true, true, false]);
+  expect(text(filterDocument(filter.node))).toBe("{ $expr: { $lt: [ { $rand: {} }, { $const: 0.6 } ] } }");
+});
+
+describe("a collation changes how strings compare, wherever they are", () => {
+  const collation = parseCollation(bson({ locale: "en", strength: 2 }));
+  const many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+  test.each<[object, object, boolean]>([
+    [{ a: "ABC" }, { a: "abc" }, true],
+    [{ a: { $ne: "ABC" } }, { a: "abc" }, false],
+    [{ a: "é" }, { a: "e" }, false],
+    [{ a: { $gt: "B" } }, { a: "c" }, true],
+    [{ a: { $lte: "B" } }, { a: "b" }, true],
+    [{ a: { $in: ["X", "Y"] } }, { a: ["q", "y"] }, true],
+    [{ a: { $in: many } }, { a: "J" }, true],
+    [{ a: { $in: many } }, { a: "k" }, false],
+    [{ a: { $nin: many } }, { a: "J" }, false],
+    [{ a: { $all: ["X", "Y"] } }, { a: ["y", "x"] }, true],
+    [{ a: { b: "X" } }, { a: { b: "x" } }, true],
+    [{ a: { B: "x" } }, { a: { b: "x" } }, false],
+    [{ a: ["X"] }, { a: ["x"] }, true],
+    [{ a: { $elemMatch: { b: "X" } } }, { a: [{ b: "x" }] }, true],
+    [{ a: { $regex: "X" } }, { a: "x" }, false],
+    [{ a: { $in: [/X/] } }, { a: "x" }, false],
+    [{ a: 5 }, { a: new Double(5) }, true],
+  ])("%j on %j: %s", (filter, doc, expected) => {
+    expect(compileFilter(bson(filter), { collation }).matches(bson(doc))).toBe(expected);
+  });
+});
+
+describe("references to documents", () => {
+  test.each<[object, object, boolean]>([
+    [{ a: { $id: 1, $ref: "c" } }, { a: { $id: 1, $ref: "c" } }, true],
+    [{ a: { $in: [{ $ref: "c", $id: 1 }] } }, { a: { $ref: "c", $id: 1 } }, true],
+    [{ "a.$id": 1 }, { a: { $ref: "c", $id: 1 } }, true],
+    [{ a: { $elemMatch: { $ref: "c", $id: 2, extra: 1 } } }, { a: [{ $ref: "c", $id: 2, extra: 1 }] }, true],
+  ])("%j on %j: %s", (filter, doc, expected) => expect(matches(filter, doc)).toBe(expected));
 });

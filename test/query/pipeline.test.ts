@@ -1,5 +1,5 @@
 import { Decimal128, Double, Long } from "bson";
-import { array, document, toDocument } from "shardlab/bson";
+import { array, describeValue, document, toDocument } from "shardlab/bson";
 import { describe, expect, test } from "vitest";
 import {
   compileFilter,
@@ -7,11 +7,16 @@ import {
   createStages,
   filterDocument,
   leadingMatch,
+  optimizePipeline,
   parsePipeline,
   PipelineRunner,
   runStages,
+  streaming,
 } from "../../lib/query/index.js";
+import { decadeOf, granularityOf } from "../../lib/query/pipeline/stages/granularity.js";
 import { bson, failure, js, text, value } from "./support.js";
+
+const fromRaw = describeValue;
 
 const run = (stages: object[], docs: object[]) =>
   runStages(createStages(parsePipeline(stages.map(bson))), docs.map(bson)).map(text);
@@ -141,20 +146,61 @@ describe("refusals with MongoDB's codes", () => {
       "A pipeline stage specification object must contain exactly one field.",
     ],
     [{}, 40323, undefined],
-    [{ $lookup: {} }, 238, "not simulated: stage $lookup, use engine mongod"],
-    [{ $out: "x" }, 238, "not simulated: stage $out, use engine mongod"],
+    [{ $geoNear: {} }, 238, "not simulated: stage $geoNear, use engine mongod"],
+    [{ $lookup: {} }, 9, "must specify 'as' field for a $lookup"],
+    [{ $lookup: { as: "x" } }, 9, "must specify 'pipeline' when 'from' is empty"],
+    [
+      { $lookup: { from: "c", as: "x", localField: "a" } },
+      9,
+      "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
+    ],
+    [
+      { $lookup: { from: "c", as: "x", localField: "a", pipeline: [] } },
+      9,
+      "$lookup requires both or neither of 'localField' and 'foreignField' to be specified",
+    ],
+    [
+      { $lookup: { from: "c", as: "x", pipeline: [{ $out: "x" }] } },
+      51047,
+      "$out is not allowed within a $lookup's sub-pipeline",
+    ],
+    [
+      { $facet: { a: [{ $lookup: { from: "c", as: "x", pipeline: [{ $facet: { b: [] } }] } }] } },
+      40600,
+      "$facet inside of $lookup is not allowed to be used within a $facet stage",
+    ],
+    [{ $facet: { a: 5 } }, 40170, "arguments to $facet must be arrays, a is type int"],
+    [{ $bucket: { groupBy: "$a" } }, 40198, "$bucket requires 'groupBy' and 'boundaries' to be specified."],
+    [
+      { $bucketAuto: { groupBy: "$a", buckets: 2, granularity: "R7" } },
+      40257,
+      "Unknown rounding granularity 'R7'",
+    ],
+    [{ $merge: { into: "c", on: [] } }, 51187, undefined],
+    [
+      { $merge: { into: "c", whenMatched: [{ $match: {} }] } },
+      72,
+      "$match is not allowed to be used within an update",
+    ],
+    [{ $out: { db: "d" } }, 40414, "BSON field '$out.coll' is missing but a required field"],
     [{ $group: { a: { $sum: 1 } } }, 15955, "a group specification must include an _id"],
     [{ $group: { _id: 1, a: { $foo: 1 } } }, 15952, "unknown group operator '$foo'"],
     [{ $group: { _id: 1, a: 5 } }, 40234, "The field 'a' must be an accumulator object"],
-    [{ $group: { _id: 1, a: { $top: {} } } }, 238, "not simulated: accumulator $top, use engine mongod"],
     [{ $limit: 0 }, 15958, "the limit must be positive"],
-    [{ $limit: "x" }, 2107201, undefined],
-    [{ $skip: -1 }, 5107200, undefined],
+    [{ $limit: "x" }, 5107201, 'invalid argument to $limit stage: Expected a number in: $limit: "x"'],
+    [
+      { $limit: new Double(-2) },
+      5107201,
+      "invalid argument to $limit stage: Expected a non-negative number in: $limit: -2.0",
+    ],
+    [{ $skip: -1 }, 5107200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: -1"],
+    [{ $skip: 1.5 }, 5107200, "invalid argument to $skip stage: Expected an integer: $skip: 1.5"],
     [{ $sort: {} }, 15976, "$sort stage must have at least one sort key"],
     [{ $sort: { a: 5 } }, 15975, undefined],
     [{ $project: {} }, 51272, undefined],
     [{ $project: { a: 1, b: 0 } }, 31254, undefined],
-    [{ $count: "" }, 40156, undefined],
+    [{ $count: "" }, 40157, undefined],
+    [{ $count: 1 }, 40156, undefined],
     [{ $unwind: "a" }, 28818, "path option to $unwind stage should be prefixed with a '$': a"],
     [{ $match: 5 }, 15959, undefined],
     [{ $unset: [] }, 31119, undefined],
@@ -192,6 +238,18 @@ describe("running", () => {
     expect(runner.take()).toEqual([]);
   });
 
+  test("one document may bring out four million others, and no more", () => {
+    const doc = bson({});
+    const flood = (n: number) => {
+      const stage = streaming("$flood", (_, emit) => {
+        for (let i = 0; i < n; i++) emit(doc);
+      });
+      return runStages([stage], [doc]).length;
+    };
+    expect(flood(4_000_000)).toBe(4_000_000);
+    expect(failure(() => flood(4_000_001)).code).toBe(146);
+  });
+
   test("a $limit behind a $sort gives the same as sorting all", () => {
     const docs = Array.from({ length: 500 }, (_, i) => ({ _id: i, k: (i * 7919) % 97 }));
     const all = run([{ $sort: { k: 1 } }], docs);
@@ -204,6 +262,96 @@ describe("running", () => {
     const once = () => runStages(createStages(parsed), [bson({}), bson({})]).map(text);
     expect([once(), once()]).toEqual([["{ n: 1 }"], ["{ n: 1 }"]]);
   });
+});
+
+test("a $match moves in front of stages that leave its fields alone", () => {
+  const order = (...stages: object[]) =>
+    optimizePipeline(parsePipeline(stages.map(bson))).map(({ raw }) => js(raw));
+  const match = { $match: { a: 1 } };
+  for (const before of [
+    { $sort: { b: 1 } },
+    { $set: { b: 1, "c.a": 2 } },
+    { $project: { a: 1 } },
+    { $project: { b: 0 } },
+    { $unset: "b" },
+    { $unwind: "$b" },
+    { $lookup: { from: "c", as: "b", localField: "x", foreignField: "y" } },
+  ]) {
+    expect(order(before, match)).toEqual([match, before]);
+  }
+  for (const before of [
+    { $set: { "a.b": 1 } },
+    { $project: { b: 1 } },
+    { $project: { "a.b": 1 } },
+    { $project: { a: { $add: ["$a", 1] } } },
+    { $unset: "a.b" },
+    { $unwind: { path: "$b", includeArrayIndex: "a" } },
+    { $limit: 5 },
+    { $group: { _id: "$a" } },
+    { $replaceWith: "$b" },
+    { $match: { b: 1 } },
+  ]) {
+    expect(order(before, match)).toEqual([before, match]);
+  }
+  expect(order({ $sort: { b: 1 } }, { $match: { $expr: { $gt: ["$a", 1] } } })).toHaveLength(2);
+});
+
+test("positions: sources first, $out and $merge last, 1000 stages at most", () => {
+  const code = (...stages: object[]) => failure(() => parsePipeline(stages.map(bson))).code;
+  expect(code({ $match: {} }, { $documents: [] })).toBe(40602);
+  expect(code({ $out: "x" }, { $limit: 1 })).toBe(40601);
+  expect(code({ $merge: "x" }, { $limit: 1 })).toBe(40601);
+  expect(parsePipeline(Array.from({ length: 1000 }, () => bson({ $match: {} })))).toHaveLength(1000);
+  expect(failure(() => parsePipeline(Array.from({ length: 1001 }, () => bson({ $match: {} }))))).toEqual({
+    code: 7749501,
+    message: "Pipeline length must be no longer than 1000 stages.",
+  });
+});
+
+test("pipelines inside pipelines end at a depth of 20", () => {
+  const nested = (depth: number): object =>
+    depth === 0 ? { $limit: 1 } : { $unionWith: { coll: "c", pipeline: [nested(depth - 1)] } };
+  expect(parsePipeline([bson(nested(20))])).toHaveLength(1);
+  expect(failure(() => parsePipeline([bson(nested(21))])).code).toBe(232);
+});
+
+test("stages that need a server say what they read and write, and refuse to run without one", () => {
+  const [join, union, write] = parsePipeline(
+    [
+      { $lookup: { from: "a", as: "x", pipeline: [{ $unionWith: "b" }] } },
+      { $facet: { f: [{ $unionWith: "c" }] } },
+      { $out: { db: "d", coll: "e" } },
+    ].map(bson),
+  );
+  expect(join!.reads!.map(({ collection }) => collection)).toEqual(["a", "b"]);
+  expect(union!.reads).toEqual([{ db: undefined, collection: "c" }]);
+  expect(write!.writes).toEqual({ db: "d", collection: "e" });
+  for (const stage of [join!, union!, write!]) {
+    expect(stage.needsHost).toBe(true);
+  }
+  const lookup = parsePipeline([
+    bson({ $lookup: { from: "a", as: "x", localField: "y", foreignField: "z" } }),
+  ]);
+  expect(failure(() => runStages(createStages(lookup), [bson({})])).code).toBe(238);
+  expect(failure(() => createStages([write!])).code).toBe(238);
+});
+
+test("the series of $bucketAuto's granularity", () => {
+  const up = (name: string, n: unknown) => fromRaw(granularityOf(name).up(value(n)));
+  const down = (name: string, n: unknown) => fromRaw(granularityOf(name).down(value(n)));
+  expect([up("R5", 7), down("R5", 7), up("R5", 10), down("R5", 10)]).toEqual([
+    "10.0",
+    "6.300000000000001",
+    "16.0",
+    "6.300000000000001",
+  ]);
+  expect([up("E24", 0.8), down("E6", 0.8), up("1-2-5", 99)]).toEqual(["0.8200000000000001", "0.68", "100.0"]);
+  expect([up("POWERSOF2", 8), down("POWERSOF2", 8), down("POWERSOF2", 0.5)]).toEqual(["16", "4", "0.25"]);
+  expect([up("R5", 0), down("POWERSOF2", 0)]).toEqual(["0", "0"]);
+  expect(up("E12", Decimal128.fromString("1.2E+50"))).toBe("1.5E+50");
+  expect(decadeOf("E192").length + decadeOf("E96").length + decadeOf("R80").length).toBe(192 + 96 + 40);
+  expect(decadeOf("E48").slice(0, 5)).toEqual([100, 105, 110, 115, 121]);
+  expect(failure(() => up("R5", Infinity)).code).toBe(11785400);
 });
 
 test("the leading $match decides about routing, also behind a $sort and in parts", () => {

@@ -51,9 +51,17 @@ describe("projection", () => {
     [{ a: 0, b: 1 }, 31253, "Cannot do inclusion on field b in exclusion projection"],
     [{ a: 1, "a.b": 1 }, 31249, "Path collision at a.b remaining portion b"],
     [{ "a.b": 1, a: 1 }, 31250, "Path collision at a"],
-    [{ "a.$": 1 }, 238, "not simulated: the positional projection 'field.$', use engine mongod"],
-    [{ a: { $meta: "textScore" } }, 238, "not simulated: $meta in a projection, use engine mongod"],
-    [{ a: { $nosuch: 1 } }, 168, "Unrecognized expression '$nosuch'"],
+    [{ "a.$": 1 }, 51050, "Projections with a positional operator require a matcher"],
+    [{ a: { $nosuch: 1 } }, 31325, "Unknown expression $nosuch"],
+    [{ "a.b.c": 1, "a.b": { c: { d: 1 } } }, 31250, "Path collision at a.b"],
+    [{ "a.b": 1, "a.b.c.d": 1 }, 31249, "Path collision at a.b.c.d remaining portion b.c.d"],
+    [
+      { h: { $slice: ["x", 1, 2, 3] } },
+      28667,
+      'Invalid $slice syntax. The given syntax { $slice: [ "x", 1, 2, 3 ] } did not match the find() syntax because :: ' +
+        "Location31272: $slice array argument should be of form [skip, limit] :: The given syntax did not match the " +
+        "expression $slice syntax. :: caused by :: Expression $slice takes at least 2 arguments, and at most 3, but 4 were passed in.",
+    ],
   ])("%j is refused with %d", (spec, code, message) => {
     expect(failure(() => compileProjection(bson(spec)))).toEqual({ code, message });
   });
@@ -137,7 +145,16 @@ describe("sort", () => {
       code: 15975,
       message: "$sort key ordering must be 1 (for ascending) or -1 (for descending)",
     });
-    expect(failure(() => compileSort(bson({ a: { $meta: "textScore" } }))).code).toBe(238);
+    expect(failure(() => compileSort(bson({ a: { $meta: "textScore" } })))).toEqual({
+      code: 40218,
+      message: "query requires text score metadata, but it is not available",
+    });
+    expect(failure(() => compileSort(bson({ a: { $meta: "nosuch" } }))).code).toBe(31138);
+    expect(failure(() => compileSort(bson({ a: { $add: 1 } }))).code).toBe(17312);
+    expect(failure(() => compileSort(bson({ a: "x" })))).toEqual({
+      code: 15974,
+      message: 'Illegal key in $sort specification: a: "x"',
+    });
     expect(compileSort(bson({ $natural: -1 }))).toMatchObject({ natural: -1, fields: [] });
     expect(js(bson({}))).toEqual({});
   });

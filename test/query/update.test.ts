@@ -193,19 +193,19 @@ describe("refusals with MongoDB's codes", () => {
       { _id: 7, a: "x" },
       { $inc: { a: 1 } },
       14,
-      "Cannot apply $inc to a value of non-numeric type. { _id: 7 } has the field 'a' of non-numeric type string",
+      "Cannot apply $inc to a value of non-numeric type. {_id: 7} has the field 'a' of non-numeric type string",
     ],
     [
       { _id: 7, a: null },
       { $inc: { a: 1 } },
       14,
-      "Cannot apply $inc to a value of non-numeric type. { _id: 7 } has the field 'a' of non-numeric type null",
+      "Cannot apply $inc to a value of non-numeric type. {_id: 7} has the field 'a' of non-numeric type null",
     ],
     [
       { _id: 7, a: Long.MAX_VALUE },
       { $inc: { a: 1 } },
       2,
-      "Failed to apply $inc operations to current value (9223372036854775807) for document { _id: 7 }",
+      "Failed to apply $inc operations to current value ((NumberLong)9223372036854775807) for document {_id: 7}",
     ],
     [{ a: 5 }, { $set: { "a.b": 1 } }, 28, "Cannot create field 'b' in element {a: 5}"],
     [{ a: null }, { $set: { "a.b": 1 } }, 28, "Cannot create field 'b' in element {a: null}"],
@@ -214,7 +214,7 @@ describe("refusals with MongoDB's codes", () => {
       { _id: 7, a: 5 },
       { $push: { a: 1 } },
       2,
-      "The field 'a' must be an array but is of type int in document { _id: 7 }",
+      "The field 'a' must be an array but is of type int in document {_id: 7}",
     ],
     [
       {},
@@ -241,13 +241,79 @@ describe("refusals with MongoDB's codes", () => {
       56,
       "The update path 'a.' contains an empty field name, which is not allowed.",
     ],
+    [{}, { $set: { "a.$": 1 } }, 2, "The positional operator did not find the match needed from the query."],
+    [{ a: [] }, { $set: { "a.2000000": 1 } }, 34, "can't backfill more than 1500000 elements"],
+    [
+      { a: 5 },
+      { $pull: { "a.b": 1 } },
+      28,
+      "Cannot use the part (b) of (a.b) to traverse the element ({a: 5})",
+    ],
+    [
+      { _id: 7, a: "x" },
+      { $bit: { a: { and: 1 } } },
+      2,
+      "Cannot apply $bit to a value of non-integral type._id: 7 has the field a of non-integer type string",
+    ],
+    [{}, { $pop: { a: true } }, 9, "Expected a number in: a: true"],
     [
       {},
-      { $set: { "a.$": 1 } },
-      238,
-      "not simulated: the positional operator in the update path 'a.$', use engine mongod",
+      { $push: { a: { $each: [1], $slice: 1.5 } } },
+      2,
+      "The value for $slice must be an integer value but was given type: double",
     ],
-    [{ a: [] }, { $set: { "a.2000000": 1 } }, 33, undefined],
+    [
+      {},
+      { $push: { a: { $each: [1], $position: true } } },
+      2,
+      "The value for $position must be an integer value, not of type: bool",
+    ],
+    [
+      {},
+      { $addToSet: { a: { $each: [1], b: 1 } } },
+      2,
+      "Found unexpected fields after $each in $addToSet: { $each: [ 1 ], b: 1 }",
+    ],
+    [
+      { _id: { a: 1 } },
+      { $set: { "_id.b": 2 } },
+      66,
+      "Updating the path '_id' to _id: { a: 1, b: 2 } would modify the immutable field '_id'",
+    ],
+    [
+      { _id: 1, a: 1 },
+      { $rename: { _id: "b" } },
+      66,
+      "Unsetting the path '_id' using $rename would modify the immutable field '_id'",
+    ],
+    [
+      { _id: 1, v: [{ a: 1 }] },
+      { $rename: { "v.0.a": "q" } },
+      2,
+      "The source field cannot be an array element, 'v.0.a' in doc with _id: 1 has an array field called 'v'",
+    ],
+    [
+      { _id: 1, v: [{}], z: 1 },
+      { $rename: { z: "v.0.b" } },
+      2,
+      "The destination field cannot be an array element, 'v.0.b' in doc with _id: 1 has an array field called 'v'",
+    ],
+    [
+      { s: "str" },
+      { $rename: { "s.a": "q" } },
+      28,
+      'cannot use the part (s of s.a) to traverse the element ({s: "str"})',
+    ],
+    [{}, { $rename: { "a.$[].b": "c" } }, 2, "The source field for $rename may not be dynamic: a.$[].b"],
+    [{}, { $rename: { a: "b.$[e].c" } }, 2, "No array filter found for identifier 'e' in path 'b.$[e].c'"],
+    [
+      {},
+      { $set: { $x: 1 } },
+      52,
+      "The dollar ($) prefixed field '$x' in '$x' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.",
+    ],
+    [{}, { $set: { $id: 1 } }, 55, "Found $id field without a $ref before it, which is invalid."],
+    [{}, { $set: { [Array(201).fill("a").join(".")]: 1 } }, 15, "FieldPath is too long"],
   ])("%j %j → %d %s", (doc, update, code, message) => {
     const error = failure(() => apply(doc, update));
     expect(error.code).toBe(code);
@@ -256,6 +322,18 @@ describe("refusals with MongoDB's codes", () => {
 });
 
 describe("replacement", () => {
+  test("counts as a modification unless it is the stored document byte for byte, _id included", () => {
+    const doc = bson({ _id: 1, a: 1 });
+    const replaced = (by: object) => compileUpdate(value(by)).apply(doc, { now: NOW });
+    expect(replaced({ _id: 1, a: 1 })).toBe(doc);
+    expect(replaced({ a: 1 })).not.toBe(doc);
+    expect(replaced({ a: 1 })).toEqual(doc);
+  });
+
+  test("takes the _id as it was sent where it is equal to the old one", () => {
+    expect(apply({ _id: 1 }, { _id: new Double(1), a: 2 })).toBe("{ _id: 1.0, a: 2 }");
+  });
+
   test.each([
     [{ _id: 1, a: 1 }, { b: 2 }, "{ _id: 1, b: 2 }"],
     [{ _id: 1, a: 1 }, { b: 2, _id: 1 }, "{ _id: 1, b: 2 }"],

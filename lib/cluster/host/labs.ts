@@ -1,9 +1,13 @@
 /** The clusters that one host process owns: several labs may be open at once. */
 import type { ClusterInfo } from "../cluster.js";
 import { Cluster } from "../cluster.js";
+import { patient, toStderr } from "../engines/engine.js";
 import { ClusterError, ClusterErrorCode } from "../error.js";
 import type { ClusterOptions } from "../options.js";
 import type { HostContext } from "./channel.js";
+
+/** What is on standard error shows up under the student's cell: not for a start of an ordinary length. */
+const SILENT_MS = 3_000;
 
 /** Reply of `open`. */
 export interface OpenedLab {
@@ -12,16 +16,25 @@ export interface OpenedLab {
   info: ClusterInfo;
 }
 
+/** Parameters of `killShard` and `restartShard`. */
+interface ShardOfLab {
+  lab: string;
+  /** The shard's name, e.g. `shardA`. */
+  shard: string;
+}
+
 export class HostLabs {
   readonly #labs = new Map<string, Cluster>();
   #opened = 0;
   #leaving = false;
 
-  /** The methods `open` and `close` of a host. */
+  /** The methods of a host that are about clusters. */
   readonly methods = {
     open: (options: ClusterOptions, context: HostContext): Promise<OpenedLab> =>
       this.open(options, context.signal),
     close: ({ lab }: { lab: string }): Promise<void> => this.close(lab),
+    killShard: ({ lab, shard }: ShardOfLab): Promise<void> => this.#cluster(lab).killShard(shard),
+    restartShard: ({ lab, shard }: ShardOfLab): Promise<void> => this.#cluster(lab).restartShard(shard),
   };
 
   /**
@@ -29,7 +42,7 @@ export class HostLabs {
    * @param signal a caller that gave up gets no cluster
    */
   async open(options: ClusterOptions, signal?: AbortSignal): Promise<OpenedLab> {
-    const cluster = await Cluster.start(options);
+    const cluster = await Cluster.start(options, patient(toStderr, SILENT_MS));
     if (signal?.aborted || this.#leaving) {
       await cluster.close();
       throw new ClusterError(ClusterErrorCode.startFailed, "the start was given up", "start the lab again");
@@ -54,8 +67,12 @@ export class HostLabs {
    */
   info(lab?: string): ClusterInfo | undefined {
     if (lab === undefined) return [...this.#labs.values()].at(-1)?.info;
+    return this.#cluster(lab).info;
+  }
+
+  #cluster(lab: string): Cluster {
     const cluster = this.#labs.get(lab);
-    if (cluster) return cluster.info;
+    if (cluster) return cluster;
     throw new ClusterError(ClusterErrorCode.unknownLab, `${lab} is not open`, "start it again with startLab");
   }
 

@@ -7,6 +7,8 @@ export const buildInfo: Command = {
   name: "buildInfo",
   aliases: ["buildinfo"],
   fields: [],
+  onSecondary: "always",
+  help: "get version #, etc.",
   run({ server }) {
     const numbers = server.version.split(/[.-]/).slice(0, 3).map(Number);
     return treeReply({

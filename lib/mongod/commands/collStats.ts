@@ -7,11 +7,12 @@ import { treeReply } from "../tree.js";
 export const collStats: Command = {
   name: "collStats",
   aliases: ["collstats"],
-  fields: ["scale", "verbose"],
+  fields: ["scale", "verbose", "waitForLock", "numericOnly"],
+  help: "returns statistics about a collection",
   run({ server, request, arguments: args }) {
     const namespace = collectionNamespace(request);
     const scale = scaleOf(args.get("scale"));
-    const collection = server.catalog.find(namespace);
+    const collection = server.catalog.findCollection(namespace);
     if (collection) return treeReply({ ns: namespace, ...storageStats(collection, scale) });
     return treeReply({
       ns: namespace,
@@ -22,6 +23,7 @@ export const collStats: Command = {
       totalSize: 0,
       nindexes: 0,
       totalIndexSize: 0,
+      indexDetails: {},
       indexSizes: {},
       scaleFactor: scale,
     });

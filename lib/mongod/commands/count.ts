@@ -1,50 +1,54 @@
 /** count: how many documents match, from metadata where there is no filter. */
 import { collectionNamespace } from "../../protocol/index.js";
-import { filterDocument } from "../../query/index.js";
-import type { Arguments, Command } from "../command.js";
-import { refuseCollation } from "../command.js";
+import type { Command, CommandContext } from "../command.js";
+import { executing } from "../cursors.js";
+import { expressionOptions } from "../expressionOptions.js";
 import { planCount } from "../planner/countPlan.js";
-import { executionStatsSection, queryPlannerSection } from "../planner/explain.js";
+import { explainRead } from "../planner/explainRead.js";
 import type { Query } from "../planner/query.js";
 import { compileQuery } from "../planner/query.js";
+import type { Collection } from "../storage/collection.js";
 import { treeReply } from "../tree.js";
+import { countOnView, explainOnView } from "../views.js";
 
 export const count: Command = {
   name: "count",
   fields: ["query", "limit", "skip", "hint", "collation", "fields"],
-  refused: { encryptionInformation: "queryable encryption" },
+  refused: { encryptionInformation: "queryable encryption", querySettings: "query settings" },
+  help: "count objects in collection",
 
-  run({ server, request, arguments: args, interrupt }) {
+  run(context) {
+    const { server, request, interrupt } = context;
     const namespace = collectionNamespace(request);
-    const n = planCount(server.catalog.find(namespace), countQuery(args), interrupt).count();
+    if (server.catalog.findView(namespace)) return countOnView(context);
+    const collection = server.catalog.find(namespace);
+    const query = countQuery(context, collection);
+    const n = executing(`Executor error during count command: ${namespace}`, () =>
+      planCount(collection, query, interrupt).count(),
+    );
     return treeReply({ n });
   },
 
-  explain({ server, request, arguments: args, interrupt }, verbosity) {
+  explain(context, verbosity) {
+    const { server, request, interrupt } = context;
     const namespace = collectionNamespace(request);
-    const query = countQuery(args);
-    const started = server.environment.now();
-    const root = planCount(server.catalog.find(namespace), query, interrupt);
-    const queryPlanner = queryPlannerSection(namespace, filterDocument(query.filter.node), root);
-    if (verbosity === "queryPlanner") return { explainVersion: "1", queryPlanner };
-    const nCounted = root.count();
-    const stats = executionStatsSection(root, server.environment.now() - started, verbosity);
-    const stages = stats["executionStages"] as Record<string, unknown>;
-    return {
-      explainVersion: "1",
-      queryPlanner,
-      executionStats: { ...stats, executionStages: { ...stages, nCounted, nSkipped: 0 } },
-    };
+    if (server.catalog.findView(namespace)) return explainOnView(context, verbosity);
+    const collection = server.catalog.find(namespace);
+    const query = countQuery(context, collection);
+    return explainRead(context, namespace, query, verbosity, () => planCount(collection, query, interrupt));
   },
 };
 
-function countQuery(args: Arguments): Query {
-  refuseCollation(args.document("collation"));
-  return compileQuery({
-    filter: args.document("query"),
-    // A negative limit means the same as its positive value.
-    limit: Math.abs(args.number("limit") ?? 0),
-    skip: args.count("skip"),
-    hint: args.get("hint"),
-  });
+function countQuery(context: CommandContext, collection: Collection | undefined): Query {
+  const { arguments: args } = context;
+  return compileQuery(
+    {
+      filter: args.document("query"),
+      // A negative limit means the same as its positive value.
+      limit: Math.abs(args.number("limit") ?? 0),
+      skip: args.count("skip"),
+      hint: args.get("hint"),
+    },
+    expressionOptions(context, collection),
+  );
 }

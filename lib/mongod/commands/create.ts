@@ -1,58 +1,56 @@
-/** create: makes a collection before its first document. */
-import {
-  asDocument,
-  BsonType,
-  compareDocuments,
-  EMPTY_DOCUMENT,
-  getField,
-  toDocument,
-} from "../../bson/index.js";
+/** create: makes a collection before its first document, or a view. */
+import { BsonType, compareDocuments } from "../../bson/index.js";
 import { collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
-import type { Command } from "../command.js";
-import { refuseCollation } from "../command.js";
+import type { Command, CommandContext } from "../command.js";
+import type { CollectionOptions } from "../storage/collectionOptions.js";
+import { CREATE_FIELDS, parseCollectionOptions } from "../storage/collectionOptions.js";
+import { treeReply } from "../tree.js";
+import { checkValidatorNamespace, describeExisting } from "../collectionRules.js";
+import { viewReads } from "../viewDefinition.js";
 
 export const create: Command = {
   name: "create",
-  fields: ["idIndex", "autoIndexId", "storageEngine", "collation", "indexOptionDefaults"],
-  refused: {
-    capped: "capped collections",
-    size: "capped collections",
-    max: "capped collections",
-    validator: "document validation (validator)",
-    validationLevel: "document validation (validator)",
-    validationAction: "document validation (validator)",
-    viewOn: "views",
-    pipeline: "views",
-    timeseries: "time series collections",
-    expireAfterSeconds: "time series collections",
-    clusteredIndex: "clustered collections",
-    changeStreamPreAndPostImages: "change streams",
-    encryptedFields: "queryable encryption",
-    temp: "temporary collections",
-  },
+  ...CREATE_FIELDS,
   writes: true,
-  run({ server, request, arguments: args }) {
+  help: "explicitly creates a collection or view",
+  run(context) {
+    const { server, request, arguments: args } = context;
     const namespace = collectionNamespace(request);
-    refuseCollation(args.document("collation"));
-    const idIndex = args.document("idIndex");
-    if (idIndex && !isPlainIdIndex(idIndex)) {
-      throw new CommandError(ErrorCode.BadValue, "The field 'key' for an _id index must be {_id: 1}");
+    const { environment } = server;
+    const options = parseCollectionOptions(args.body, environment);
+    checkAutoIndexId(context);
+    if (options.validator) checkValidatorNamespace(namespace);
+    if (!isThere(context, namespace, options)) {
+      if (options.view) server.catalog.createView(namespace, options, viewReads(server, namespace, options));
+      else server.catalog.create(namespace, options);
     }
-    const existing = server.catalog.find(namespace);
-    if (existing) {
-      // Asking again for the same collection is no error.
-      if (compareDocuments(existing.options, EMPTY_DOCUMENT) === 0) return okReply();
-      throw new CommandError(
-        ErrorCode.NamespaceExists,
-        `namespace ${namespace} already exists, but with different options`,
-      );
-    }
-    server.catalog.create(namespace);
-    return okReply();
+    if (!args.boolean("autoIndexId")) return okReply();
+    return treeReply({
+      note: "The autoIndexId option is deprecated and will be removed in a future release",
+    });
   },
 };
 
-function isPlainIdIndex(idIndex: Uint8Array): boolean {
-  const key = getField(idIndex, "key");
-  return key?.type === BsonType.object && compareDocuments(asDocument(key), toDocument({ _id: 1 })) === 0;
+/** Every collection has its index on `_id`; only local ones could once do without. */
+function checkAutoIndexId({ arguments: args }: CommandContext): void {
+  const value = args.get("autoIndexId");
+  if (value?.type !== BsonType.bool || args.boolean("autoIndexId")) return;
+  throw new CommandError(
+    ErrorCode.InvalidOptions,
+    "The autoIndexId option is not allowed to be false for collections in non-'local' databases",
+  );
+}
+
+/**
+ * Whether the same collection or view exists already: asking again is no error.
+ * @throws CommandError NamespaceExists (48) for another one of that name
+ */
+function isThere({ server }: CommandContext, namespace: string, wanted: CollectionOptions): boolean {
+  const view = server.catalog.findView(namespace);
+  const collection = server.catalog.find(namespace);
+  const existing = view ?? collection;
+  if (!existing) return false;
+  const { raw } = view?.options ?? collection!.settings;
+  if (compareDocuments(raw, wanted.raw) === 0) return true;
+  throw new CommandError(ErrorCode.NamespaceExists, describeExisting(namespace, existing, wanted));
 }

@@ -1,4 +1,5 @@
 /** delete: removes the documents that match, one or all. */
+import { asNumber, isNumeric } from "../../bson/index.js";
 import {
   collectionNamespace,
   CommandError,
@@ -6,21 +7,22 @@ import {
   ErrorCode,
   statementIds,
 } from "../../protocol/index.js";
-import { filterDocument } from "../../query/index.js";
-import type { Command } from "../command.js";
-import { Arguments, refuseCollation } from "../command.js";
-import { executionStatsSection, queryPlannerSection, topStage, totals } from "../planner/explain.js";
-import { planQuery } from "../planner/plan.js";
-import type { Query } from "../planner/query.js";
-import { compileQuery } from "../planner/query.js";
+import { checkCollectionUuid } from "../collectionUuid.js";
+import type { Command, CommandContext } from "../command.js";
+import { Arguments } from "../command.js";
 import { treeReply } from "../tree.js";
 import { checkBatch, runBatch } from "../write/batch.js";
-import { idsOf, matchingIds } from "../write/matching.js";
+import { compileDelete, runDelete, type DeleteStatement } from "../write/deleteStatement.js";
+import { explainDelete } from "../write/explain.js";
 
 export const deleteCommand: Command = {
   name: "delete",
-  fields: ["deletes", "ordered", "bypassDocumentValidation"],
-  refused: { let: "let variables in delete", encryptionInformation: "queryable encryption" },
+  fields: ["deletes", "ordered", "let", "bypassDocumentValidation", "collectionUUID"],
+  refused: {
+    encryptionInformation: "queryable encryption",
+    isTimeseriesNamespace: "time series collections",
+    runtimeConstants: "runtimeConstants",
+  },
   writes: true,
 
   run(context) {
@@ -35,43 +37,21 @@ export const deleteCommand: Command = {
       const id = statementId(index);
       let deleted = retryable?.resultOf<number>(id);
       if (deleted === undefined) {
-        const collection = server.catalog.find(namespace);
-        const ids = matchingIds(context, collection, parseStatement(statements[index] as Uint8Array));
-        for (const recordId of ids) collection?.delete(recordId);
-        deleted = ids.length;
+        checkCollectionUuid(server.catalog, namespace, args);
+        deleted = runDelete(context, parseStatement(context, namespace, statements[index]!));
+        retryable?.completed(id, deleted);
       }
-      retryable?.completed(id, deleted);
       n += deleted;
     });
     return treeReply({ n, ...(errors.length > 0 && { writeErrors: errors }) });
   },
 
-  explain({ server, request, interrupt }, verbosity) {
-    const namespace = collectionNamespace(request);
-    const statements = documentsOf(request, "deletes");
+  explain(context, verbosity) {
+    const namespace = collectionNamespace(context.request);
+    const statements = documentsOf(context.request, "deletes");
     if (statements.length !== 1)
       throw new CommandError(ErrorCode.InvalidLength, "explained write batches must be of size 1");
-    const query = parseStatement(statements[0] as Uint8Array);
-    const started = server.environment.now();
-    const root = planQuery(server.catalog.find(namespace), query, interrupt);
-    const queryPlanner = topStage(
-      queryPlannerSection(namespace, filterDocument(query.filter.node), root),
-      "winningPlan",
-      { stage: "DELETE" },
-    );
-    if (verbosity === "queryPlanner") return { explainVersion: "1", queryPlanner };
-    const nWouldDelete = idsOf(root).length;
-    const stats = executionStatsSection(root, server.environment.now() - started, verbosity);
-    const { keys, docs } = totals(root);
-    return {
-      explainVersion: "1",
-      queryPlanner,
-      executionStats: topStage(
-        { ...stats, nReturned: 0, totalKeysExamined: keys, totalDocsExamined: docs },
-        "executionStages",
-        { stage: "DELETE", nReturned: 0, nWouldDelete },
-      ),
-    };
+    return explainDelete(context, parseStatement(context, namespace, statements[0]!), verbosity);
   },
 };
 
@@ -80,16 +60,21 @@ const STATEMENT = {
   refused: { sampleId: "query sampling" },
 };
 
-/** Reads one element of `deletes`. */
-function parseStatement(raw: Uint8Array): Query {
+/** Reads one element of `deletes`. @throws CommandError FailedToParse (9) for a limit other than 0 and 1 */
+function parseStatement(context: CommandContext, namespace: string, raw: Uint8Array): DeleteStatement {
   const args = new Arguments("delete.deletes", raw, STATEMENT, false);
-  refuseCollation(args.document("collation"));
-  const limit = args.number("limit") ?? args.missing("limit");
+  const value = args.get("limit") ?? args.missing("limit");
+  const limit = isNumeric(value) ? asNumber(value) : 0;
   if (limit !== 0 && limit !== 1) {
     throw new CommandError(
       ErrorCode.FailedToParse,
       `The limit field in delete objects must be 0 or 1. Got ${limit}`,
     );
   }
-  return compileQuery({ filter: args.requiredDocument("q"), hint: args.get("hint"), limit });
+  return compileDelete(context, namespace, {
+    filter: args.requiredDocument("q"),
+    multi: limit === 0,
+    collation: args.document("collation"),
+    hint: args.get("hint"),
+  });
 }

@@ -1,7 +1,7 @@
 /** explain: how a read or write would run, and what it examines when it does. Writes nothing. */
 import { asDocument, asString, BsonType, firstField } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { checkObjectSize, CommandError, ErrorCode } from "../../protocol/index.js";
 import type { Command } from "../command.js";
 import { Arguments } from "../command.js";
 import type { Verbosity } from "../planner/explain.js";
@@ -15,6 +15,7 @@ export function explainCommand(find: (name: string) => Command | undefined): Com
   return {
     name: "explain",
     fields: ["verbosity"],
+    help: "explain database reads and writes",
     run({ server, request, arguments: args, interrupt }) {
       if (args.main.type !== BsonType.object) throw args.wrongType("explain", args.main, "object");
       const body = asDocument(args.main);
@@ -27,11 +28,14 @@ export function explainCommand(find: (name: string) => Command | undefined): Com
         throw new CommandError(ErrorCode.IllegalOperation, `Cannot explain cmd: ${name}`);
       }
       const inner: Request = { ...request, command: name, body };
+      interrupt.explains = true;
       const explained = command.explain(
         { server, request: inner, arguments: new Arguments(command.name, body, command), interrupt },
         verbosity,
       );
-      return treeReply({ ...explained, ...explainTrailer(server, body) });
+      const reply = treeReply({ ...explained, ...explainTrailer(server, body) });
+      checkObjectSize(reply.body);
+      return reply;
     },
   };
 }

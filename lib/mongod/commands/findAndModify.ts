@@ -1,25 +1,36 @@
 /** findAndModify: changes or removes one document and answers it, as it was or as it became. */
-import { BsonType, getField, NULL } from "../../bson/index.js";
+import { BsonType, EMPTY_DOCUMENT, getField, NULL, type RawValue } from "../../bson/index.js";
 import { collectionNamespace, CommandError, ErrorCode, statementIds } from "../../protocol/index.js";
-import type { Update } from "../../query/index.js";
-import { compileUpdate, filterDocument } from "../../query/index.js";
+import { isPositionalProjection } from "../../query/index.js";
+import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Arguments, Command, CommandContext } from "../command.js";
-import { refuseCollation } from "../command.js";
-import { executionStatsSection, queryPlannerSection, topStage } from "../planner/explain.js";
+import { expressionOptions } from "../expressionOptions.js";
 import { planQuery } from "../planner/plan.js";
 import type { Query } from "../planner/query.js";
 import { compileQuery } from "../planner/query.js";
 import { treeReply } from "../tree.js";
-import { applyUpdate, makeUpsert } from "../write/applyUpdate.js";
-import { idsOf, matchingIds } from "../write/matching.js";
-import { parseArrayFilters } from "./update.js";
+import { applyUpdate } from "../write/applyUpdate.js";
+import type { DeleteStatement } from "../write/deleteStatement.js";
+import { execute } from "../write/execution.js";
+import { explainDelete, explainUpdate } from "../write/explain.js";
+import { idsOf } from "../write/matching.js";
+import {
+  compileStatement,
+  insertUpsert,
+  readArrayFilters,
+  updateRun,
+  type UpdateStatement,
+} from "../write/updateStatement.js";
 
-interface Parts {
-  readonly query: Query;
-  /** Undefined: remove. */
-  readonly update: Update | undefined;
-  readonly upsert: boolean;
-  readonly returnNew: boolean;
+/** The reply before `ok`. */
+interface Result {
+  readonly lastErrorObject: {
+    readonly n: number;
+    readonly updatedExisting?: boolean;
+    readonly upserted?: RawValue;
+  };
+  /** A document, or null. */
+  readonly value: Uint8Array | RawValue;
 }
 
 export const findAndModify: Command = {
@@ -33,100 +44,152 @@ export const findAndModify: Command = {
     "new",
     "fields",
     "upsert",
+    "let",
     "bypassDocumentValidation",
+    "bypassEmptyTsReplacement",
     "collation",
     "arrayFilters",
     "hint",
+    "collectionUUID",
   ],
   refused: {
-    let: "let variables in findAndModify",
     sampleId: "query sampling",
     encryptionInformation: "queryable encryption",
+    isTimeseriesNamespace: "time series collections",
+    runtimeConstants: "runtimeConstants",
   },
   writes: true,
 
   run(context) {
     const { server, request, arguments: args } = context;
     const namespace = collectionNamespace(request);
-    const parts = parseParts(args);
+    checkOptions(args);
     const retryable = server.sessions.retryable(args);
-    const statement = statementIds(args.body, "findAndModify", 1)(0);
-    const result =
-      retryable?.resultOf<Record<string, unknown>>(statement) ?? execute(context, namespace, parts);
-    retryable?.completed(statement, result);
-    return treeReply(result);
+    const id = statementIds(args.body, "findAndModify", 1)(0);
+    let result = retryable?.resultOf<Result>(id);
+    if (!result) {
+      checkCollectionUuid(server.catalog, namespace, args);
+      result = args.boolean("remove") ? remove(context, namespace) : change(context, namespace);
+      if (retryable) {
+        const value = result.value instanceof Uint8Array ? result.value.slice() : result.value;
+        retryable.completed(id, { ...result, value }, value instanceof Uint8Array ? value.length : 0);
+        server.sessions.resultsGrew();
+      }
+    }
+    return treeReply({ ...result });
   },
 
-  explain({ server, request, arguments: args, interrupt }, verbosity) {
+  explain(context, verbosity) {
+    const { request, arguments: args } = context;
     const namespace = collectionNamespace(request);
-    const { query, update } = parseParts(args);
-    const started = server.environment.now();
-    const root = planQuery(server.catalog.find(namespace), { ...query, projection: undefined }, interrupt);
-    const stage = update ? "UPDATE" : "DELETE";
-    const section = queryPlannerSection(namespace, filterDocument(query.filter.node), root);
-    const queryPlanner = topStage(section, "winningPlan", { stage });
-    if (verbosity === "queryPlanner") return { explainVersion: "1", queryPlanner };
-    const nReturned = idsOf(root).length;
-    const stats = executionStatsSection(root, server.environment.now() - started, verbosity);
-    return {
-      explainVersion: "1",
-      queryPlanner,
-      executionStats: topStage(stats, "executionStages", { stage, nReturned }),
-    };
+    checkOptions(args);
+    return args.boolean("remove")
+      ? explainDelete(context, parseRemove(context, namespace), verbosity, true)
+      : explainUpdate(context, parseUpdate(context, namespace), verbosity, true);
   },
 };
 
-function parseParts(args: Arguments): Parts {
-  refuseCollation(args.document("collation"));
-  const remove = args.boolean("remove");
+/** @throws CommandError FailedToParse (9) for options that exclude each other */
+function checkOptions(args: Arguments): void {
   const spec = args.get("update");
-  const upsert = args.boolean("upsert");
-  const returnNew = args.boolean("new");
   const refuse = (message: string): never => {
     throw new CommandError(ErrorCode.FailedToParse, message);
   };
-  if (remove && spec) refuse("Cannot specify both an update and remove=true");
-  if (remove && upsert) refuse("Cannot specify both upsert=true and remove=true");
-  if (remove && returnNew)
+  if (!args.boolean("remove")) {
+    if (!spec) refuse("Either an update or remove=true must be specified");
+    if (spec?.type === BsonType.array && args.get("arrayFilters"))
+      refuse("Cannot specify arrayFilters and a pipeline update");
+    return;
+  }
+  if (spec) refuse("Cannot specify both an update and remove=true");
+  if (args.boolean("upsert")) refuse("Cannot specify both upsert=true and remove=true ");
+  if (args.boolean("new"))
     refuse("Cannot specify both new=true and remove=true; 'remove' always returns the deleted document");
-  if (!remove && !spec) refuse("Either an update or remove=true must be specified");
-  if (spec && spec.type !== BsonType.object && spec.type !== BsonType.array)
-    throw args.wrongType("update", spec, "object");
-  const arrayFilters = parseArrayFilters(args);
-  const query = compileQuery({
-    filter: args.document("query"),
-    sort: args.document("sort"),
-    projection: args.document("fields"),
-    hint: args.get("hint"),
-    limit: 1,
-  });
-  const update = spec && compileUpdate(spec, arrayFilters ? { arrayFilters } : undefined);
-  return { query, update, upsert, returnNew };
+  if (args.get("arrayFilters")) refuse("Cannot specify arrayFilters and remove=true");
 }
 
-function execute(context: CommandContext, namespace: string, parts: Parts): Record<string, unknown> {
-  const { server } = context;
-  const { query, update, upsert, returnNew } = parts;
-  const shape = (document: Uint8Array): Uint8Array => query.projection?.apply(document) ?? document;
-  const collection = server.catalog.find(namespace);
-  const [id] = matchingIds(context, collection, { ...query, projection: undefined });
+function parseRemove(context: CommandContext, namespace: string): DeleteStatement {
+  const { arguments: args } = context;
+  const collection = context.server.catalog.findCollection(namespace);
+  const query = compileQuery(
+    {
+      filter: args.document("query"),
+      sort: args.document("sort"),
+      projection: args.document("fields"),
+      hint: args.get("hint"),
+      limit: 1,
+      forWrite: true,
+    },
+    expressionOptions(context, collection),
+  );
+  return { namespace, collection, query };
+}
 
-  if (id === undefined || !collection) {
-    if (!update) return { lastErrorObject: { n: 0 }, value: NULL };
-    if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: NULL };
-    const document = makeUpsert(server, update, query.filter.node);
-    server.catalog.findOrCreate(namespace).insert(document);
-    return {
-      lastErrorObject: { n: 1, updatedExisting: false, upserted: getField(document, "_id") },
-      value: returnNew ? shape(document) : NULL,
-    };
+function parseUpdate(context: CommandContext, namespace: string): UpdateStatement {
+  const { arguments: args } = context;
+  const update = args.get("update") as RawValue;
+  const statement = compileStatement(context, namespace, {
+    filter: args.document("query") ?? EMPTY_DOCUMENT,
+    update,
+    constants: undefined,
+    arrayFilters: readArrayFilters(args),
+    collation: undefined,
+    hint: args.get("hint"),
+    sort: args.document("sort"),
+    projection: args.document("fields"),
+    multi: false,
+    upsert: args.boolean("upsert"),
+    upsertSupplied: false,
+    bypassEmptyTsReplacement: args.boolean("bypassEmptyTsReplacement"),
+  });
+  const projection = args.document("fields");
+  if (args.boolean("new") && projection && isPositionalProjection(projection)) {
+    throw new CommandError(
+      ErrorCode.BadValue,
+      "cannot use a positional projection and return the new document",
+    );
   }
+  return statement;
+}
 
-  const before = collection.records.get(id) as Uint8Array;
-  if (!update) {
+function shape(query: Query, document: Uint8Array): Uint8Array {
+  return query.projection?.apply(document) ?? document;
+}
+
+function remove(context: CommandContext, namespace: string): Result {
+  const { collection, query } = parseRemove(context, namespace);
+  const plan = planQuery(collection, { ...query, projection: undefined }, context.interrupt);
+  return execute("findAndModify", () => {
+    const [id] = idsOf(plan);
+    if (id === undefined || !collection) return { lastErrorObject: { n: 0 }, value: NULL };
+    const value = shape(query, collection.records.get(id) as Uint8Array);
     collection.delete(id);
-    return { lastErrorObject: { n: 1 }, value: shape(before) };
-  }
-  const after = applyUpdate(server, collection, id, update, query.filter.node);
-  return { lastErrorObject: { n: 1, updatedExisting: true }, value: shape(returnNew ? after : before) };
+    return { lastErrorObject: { n: 1 }, value };
+  });
+}
+
+function change(context: CommandContext, namespace: string): Result {
+  const { arguments: args } = context;
+  const statement = parseUpdate(context, namespace);
+  const { collection, query, upsert } = statement;
+  const returnNew = args.boolean("new");
+  const checks = { bypassDocumentValidation: args.boolean("bypassDocumentValidation") };
+  const plan = planQuery(collection, { ...query, projection: undefined }, context.interrupt);
+  return execute("findAndModify", () => {
+    const [id] = idsOf(plan);
+    if (id === undefined || !collection) {
+      if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: NULL };
+      const document = insertUpsert(context, statement, checks);
+      const upserted = getField(document, "_id") as RawValue;
+      return {
+        lastErrorObject: { n: 1, updatedExisting: false, upserted },
+        value: returnNew ? shape(query, document) : NULL,
+      };
+    }
+    const { before, after } = applyUpdate(updateRun(context, statement, collection, checks), id);
+    return {
+      lastErrorObject: { n: 1, updatedExisting: true },
+      value: shape(query, returnNew ? after : before),
+    };
+  });
 }

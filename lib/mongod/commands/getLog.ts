@@ -1,20 +1,28 @@
-/** getLog: the log in memory. There are no start-up warnings, and nothing else is kept. */
-import { asString, BsonType } from "../../bson/index.js";
+/** getLog: the latest lines of the log. */
+import { asString, BsonType, describeValue } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { Command } from "../command.js";
+import { typeName } from "../command.js";
 import { treeReply } from "../tree.js";
-
-const LOGS = ["global", "startupWarnings"];
 
 export const getLog: Command = {
   name: "getLog",
   fields: [],
-  run({ arguments: args }) {
+  adminOnly: true,
+  onSecondary: "always",
+  help: "{ getLog : '*' }  OR { getLog : 'global' }",
+  run({ server, arguments: args }) {
     const { main } = args;
-    if (main.type !== BsonType.string) throw args.wrongType("getLog", main, "string");
+    if (main.type !== BsonType.string) {
+      throw new CommandError(
+        ErrorCode.TypeMismatch,
+        `Argument to getLog must be of type String; found ${describeValue(main)} of type ${typeName(main.type)}`,
+      );
+    }
     const name = asString(main);
-    if (name === "*") return treeReply({ names: LOGS });
-    if (!LOGS.includes(name)) throw new CommandError(ErrorCode.OperationFailed, `No log named '${name}'`);
-    return treeReply({ totalLinesWritten: 0, log: [] });
+    if (name === "*") return treeReply({ names: Object.keys(server.logs).sort() });
+    const log = name === "global" || name === "startupWarnings" ? server.logs[name] : undefined;
+    if (!log) throw new CommandError(ErrorCode.OperationFailed, `No log named '${name}'`);
+    return treeReply({ totalLinesWritten: log.total, log: log.lines() });
   },
 };

@@ -4,38 +4,33 @@
  * `topologyVersion` is left out on purpose: no client then asks for a hello
  * that waits for changes.
  */
-import type { RawValue } from "../../bson/index.js";
-import { date, int64, objectId, timestamp } from "../../bson/index.js";
+import { date, int64, timestamp } from "../../bson/index.js";
 import {
   MAX_BSON_OBJECT_BYTES,
   MAX_MESSAGE_BYTES,
   MAX_WRITE_BATCH,
   WIRE_VERSIONS,
 } from "../../protocol/index.js";
-import type { Command, CommandContext } from "../command.js";
+import type { Command, Server } from "../command.js";
 import { treeReply } from "../tree.js";
-
-/** The only election that ever took place. */
-const ELECTION: RawValue = objectId(new Uint8Array([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1]));
 
 export const hello: Command = {
   name: "hello",
   aliases: ["isMaster", "ismaster"],
   fields: [],
   lenient: true,
-  run(context) {
-    const { server, request, arguments: args } = context;
-    const now = server.environment.now();
+  onSecondary: "always",
+  help: "checks whether this node is primary in its replica set",
+  run({ server, request, arguments: args }) {
+    const legacy = request.command !== "hello";
     return treeReply({
-      ...(request.command === "hello" ? {} : { ismaster: true }),
       ...(args.boolean("helloOk") && { helloOk: true }),
-      isWritablePrimary: true,
-      ...(server.replSet !== undefined && replicaSetMember(context, server.replSet, now)),
+      ...helloFields(server, legacy),
       maxBsonObjectSize: MAX_BSON_OBJECT_BYTES,
       maxMessageSizeBytes: MAX_MESSAGE_BYTES,
       maxWriteBatchSize: MAX_WRITE_BATCH,
-      localTime: date(now),
-      logicalSessionTimeoutMinutes: 30,
+      localTime: date(server.environment.now()),
+      logicalSessionTimeoutMinutes: server.parameters.number("localLogicalSessionTimeoutMinutes"),
       connectionId: request.client?.connectionId ?? 0,
       minWireVersion: WIRE_VERSIONS.min,
       maxWireVersion: WIRE_VERSIONS.max,
@@ -44,17 +39,37 @@ export const hello: Command = {
   },
 };
 
-/** What a replica set's only member adds. */
-function replicaSetMember({ server }: CommandContext, setName: string, now: number): Record<string, unknown> {
-  const opTime = { ts: timestamp(Math.floor(now / 1000), 1), t: int64(1) };
+/**
+ * What hello says of the server's part in its replica set.
+ * @param legacy answer with the word `ismaster`, as isMaster does
+ */
+export function helloFields(server: Server, legacy: boolean): Record<string, unknown> {
+  const writable = (yes: boolean): Record<string, unknown> =>
+    legacy ? { ismaster: yes } : { isWritablePrimary: yes };
+  const set = server.replication;
+  if (!set) return writable(true);
+  const { state } = set;
+  if (state === "startup") {
+    return {
+      ...writable(false),
+      secondary: false,
+      info: "Does not have a valid replica set config",
+      isreplicaset: true,
+    };
+  }
+  const { config } = set;
+  const now = server.environment.now();
+  const opTime = { ts: timestamp(Math.floor(now / 1000), 1), t: int64(set.term) };
   return {
-    hosts: [server.host],
-    setName,
-    setVersion: 1,
-    secondary: false,
-    primary: server.host,
-    me: server.host,
-    electionId: ELECTION,
+    hosts: [config.host],
+    setName: set.name,
+    setVersion: config.version,
+    ...writable(state === "primary"),
+    secondary: state === "secondary",
+    ...(state === "primary" && { primary: config.host }),
+    ...(config.tags.length > 5 && { tags: config.tags }),
+    me: config.host,
+    ...(state === "primary" && { electionId: set.electionId }),
     lastWrite: {
       opTime,
       lastWriteDate: date(now),

@@ -5,31 +5,43 @@
  * allocated for a document but its index keys, and one reply answers the batch.
  */
 import { collectionNamespace, documentsOf, statementIds } from "../../protocol/index.js";
+import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Command } from "../command.js";
+import type { Collection } from "../storage/collection.js";
 import { treeReply } from "../tree.js";
 import { checkBatch, runBatch } from "../write/batch.js";
-import { prepareInsert } from "../write/prepareInsert.js";
+import { insertDocument } from "../write/insertDocument.js";
 
 export const insert: Command = {
   name: "insert",
-  fields: ["documents", "ordered", "bypassDocumentValidation"],
-  refused: { encryptionInformation: "queryable encryption" },
+  fields: ["documents", "ordered", "bypassDocumentValidation", "bypassEmptyTsReplacement", "collectionUUID"],
+  refused: {
+    encryptionInformation: "queryable encryption",
+    isTimeseriesNamespace: "time series collections",
+  },
   writes: true,
-  run({ server, request, arguments: args }) {
+  run({ server, request, arguments: args, interrupt }) {
     const namespace = collectionNamespace(request);
     const documents = documentsOf(request, "documents");
     checkBatch(documents);
     const retryable = server.sessions.retryable(args);
     const statementId = statementIds(args.body, "insert", documents.length);
-    const collection = server.catalog.findOrCreate(namespace);
+    const options = {
+      bypassDocumentValidation: args.boolean("bypassDocumentValidation"),
+      bypassEmptyTsReplacement: args.boolean("bypassEmptyTsReplacement"),
+    };
     let n = 0;
+    let collection: Collection | undefined;
     const errors = runBatch(documents.length, args.boolean("ordered", true), (index) => {
-      if (retryable?.hasInserted(statementId(index))) {
-        n++;
-        return;
+      interrupt.step();
+      if (!retryable?.hasInserted(statementId(index))) {
+        if (!collection) {
+          checkCollectionUuid(server.catalog, namespace, args);
+          collection = server.catalog.findOrCreate(namespace);
+        }
+        insertDocument(server, collection, documents[index] as Uint8Array, options);
+        retryable?.inserted(statementId(index));
       }
-      collection.insert(prepareInsert(documents[index] as Uint8Array, server.objectIds));
-      retryable?.inserted(statementId(index));
       n++;
     });
     return treeReply({ n, ...(errors.length > 0 && { writeErrors: errors }) });

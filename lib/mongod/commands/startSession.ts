@@ -7,5 +7,11 @@ import { treeReply } from "../tree.js";
 export const startSession: Command = {
   name: "startSession",
   fields: [],
-  run: ({ server }) => treeReply({ id: { id: uuid(randomUuid(server.environment)) }, timeoutMinutes: 30 }),
+  onSecondary: "always",
+  help: "start a logical session",
+  run: ({ server }) =>
+    treeReply({
+      id: { id: uuid(randomUuid(server.environment)) },
+      timeoutMinutes: server.parameters.number("localLogicalSessionTimeoutMinutes"),
+    }),
 };

@@ -2,53 +2,27 @@
  * Plans that only count.
  *
  * Without a filter the collection knows its size (RECORD_STORE_FAST_COUNT);
- * where one range of an index says all that the filter says, keys are counted
- * and no document is looked at (COUNT_SCAN); else the matching documents are
- * found and counted (COUNT over any plan).
+ * where one stretch of an index says all that the filter says, keys are counted
+ * and no document is looked at (COUNT_SCAN); else the matching records are
+ * found and counted (COUNT over any plan, which fetches no more than it has to
+ * check).
  */
 import type { Collection } from "../storage/collection.js";
-import { chooseAccess } from "./access.js";
+import type { ScanAccess } from "./access.js";
+import { singleRange } from "./bounds/keyIntervals.js";
+import { candidatesFor } from "./candidates.js";
+import { fieldCodecs } from "./indexInfo.js";
 import type { Interrupt } from "./interrupt.js";
-import { planQuery } from "./plan.js";
-import { PlanStage } from "./planStage.js";
-import type { Query } from "./query.js";
-import { isEmpty } from "./query.js";
-import { EofStage, IndexScan } from "./scans.js";
+import { planningRecord, planQuery } from "./plan.js";
+import { matchesEverything, type Query } from "./query.js";
+import { EofStage } from "./stages/collectionScan.js";
+import { CountScan, CountStage } from "./stages/countScans.js";
 
-/** Counts what comes from below, or asks the collection. */
-export class CountStage extends PlanStage {
-  private total = 0;
-
-  constructor(
-    override readonly input: PlanStage | undefined,
-    private readonly collection: Collection | undefined,
-    private readonly skip: number,
-    private readonly limit: number,
-  ) {
-    super(input ? "COUNT" : "RECORD_STORE_FAST_COUNT", input);
-  }
-
-  /** The count; runs the plan at its first call. */
-  count(): number {
-    while (this.next());
-    return this.total;
-  }
-
-  /** Counting returns no documents: all is done in one step. */
-  protected step(): boolean {
-    if (this.input) {
-      while (this.input.next()) this.total++;
-    } else {
-      const all = Math.max(0, (this.collection?.records.count ?? 0) - this.skip);
-      this.total = this.limit > 0 ? Math.min(all, this.limit) : all;
-    }
-    return false;
-  }
-}
+export { CountStage } from "./stages/countScans.js";
 
 /**
  * Plans a count.
- * @throws CommandError see chooseAccess
+ * @throws CommandError see planQuery
  */
 export function planCount(
   collection: Collection | undefined,
@@ -57,19 +31,31 @@ export function planCount(
 ): CountStage {
   const { skip, limit } = query;
   if (!collection) return new CountStage(new EofStage("nonExistentNamespace"), undefined, skip, limit);
-  if (isEmpty(query.filterDocument) && !query.hint) return new CountStage(undefined, collection, skip, limit);
-  if (query.filter.node.op !== "alwaysFalse" && skip === 0 && limit === 0) {
-    const access = chooseAccess(collection, query);
-    if (
-      access.kind === "index" &&
-      access.exact &&
-      !access.residual &&
-      !access.index.multikey &&
-      access.ranges.length === 1
-    ) {
+  if (matchesEverything(query) && !query.hint) return new CountStage(undefined, collection, skip, limit);
+  // Skip and limit are COUNT's own: the plan below finds everything.
+  const counted: Query = { ...query, skip: 0, limit: 0, countLike: true };
+  if (query.filter.node.op !== "alwaysFalse") {
+    for (const { access } of candidatesFor(collection.indexes, counted).candidates) {
+      if (access.kind !== "scan") continue;
+      const scan = countScan(access, interrupt);
+      if (!scan) continue;
       access.index.accesses++;
-      return new CountStage(new IndexScan(collection, access, interrupt, "COUNT_SCAN"), collection, 0, 0);
+      const stage = new CountStage(scan, collection, skip, limit);
+      if (interrupt.explains) stage.planning = planningRecord(collection, query);
+      return stage;
     }
   }
-  return new CountStage(planQuery(collection, query, interrupt), collection, skip, limit);
+  const plan = planQuery(collection, counted, interrupt);
+  const stage = new CountStage(plan, collection, skip, limit);
+  if (plan.planning) stage.planning = plan.planning;
+  return stage;
+}
+
+/** Counting the keys of one stretch, where they are all that is asked for. */
+function countScan(access: ScanAccess, interrupt: Interrupt): CountScan | undefined {
+  const { index, bounds, fetchFilter, keyFilter, rawRange } = access;
+  if (fetchFilter || keyFilter || rawRange) return undefined;
+  if (bounds.some((intervals) => intervals.length === 0)) return undefined;
+  const range = singleRange(bounds, fieldCodecs(index));
+  return range && new CountScan(access, range, interrupt);
 }

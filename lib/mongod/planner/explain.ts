@@ -1,148 +1,202 @@
 /**
  * What `explain` says about a plan, in the shape of an 8.x server's classic engine.
  *
- *     queryPlanner     the stages that will run (nothing is executed)
- *     executionStats   the stages after they ran, with what each examined
+ *     queryPlanner        the stages that will run, and the plans that were rejected
+ *     executionStats      the stages after they ran, with what each examined
+ *     allPlansExecution   how far each plan came in the trial that decided
  */
+import { DocumentWriter, getField, topLevelNames } from "../../bson/index.js";
 import type { Server } from "../command.js";
+import { describeExecution, describeStage, totals } from "./describeStages.js";
+import { chosenPlan } from "./multiPlan.js";
 import type { PlanStage } from "./planStage.js";
-import { SortStage } from "./shapingStages.js";
+import { SORT_MEMORY_LIMIT } from "./stages/sort.js";
+
+export { describeStage, totals } from "./describeStages.js";
 
 /** How much explain tells. */
 export type Verbosity = "queryPlanner" | "executionStats" | "allPlansExecution";
 
-/** The `queryPlanner` section. */
+/**
+ * The `queryPlanner` section.
+ * @param parsedQuery the filter in its normal form
+ * @param root the plan; made with an interrupt that `explains`, it brings its rejected plans along
+ */
 export function queryPlannerSection(
   namespace: string,
   parsedQuery: unknown,
   root: PlanStage,
 ): Record<string, unknown> {
+  const { planning } = root;
   return {
     namespace,
     parsedQuery,
     indexFilterSet: false,
+    ...(planning && {
+      queryHash: planning.queryHash,
+      planCacheShapeHash: planning.queryHash,
+      planCacheKey: planning.planCacheKey,
+    }),
     optimizationTimeMillis: 0,
     maxIndexedOrSolutionsReached: false,
     maxIndexedAndSolutionsReached: false,
-    maxScansToExplodeReached: false,
+    maxScansToExplodeReached: planning?.maxScansToExplodeReached ?? false,
     prunedSimilarIndexes: false,
-    winningPlan: { isCached: false, ...describeStage(root) },
-    rejectedPlans: [],
+    winningPlan: planOf(chosenPlan(root)),
+    rejectedPlans: (planning?.rejected ?? []).map(planOf),
   };
 }
 
-/** One stage of `winningPlan` with those below it. */
-export function describeStage(stage: PlanStage): Record<string, unknown> {
-  return { stage: stage.name, ...stage.describe(), ...inputs(stage, describeStage) };
+function planOf(root: PlanStage): Record<string, unknown> {
+  return { isCached: false, ...describeStage(root) };
 }
 
-/** The `executionStats` section of a plan that has run to its end. */
+/**
+ * The `executionStats` section of a plan that has run to its end.
+ * @param milliseconds how long it took
+ */
 export function executionStatsSection(
   root: PlanStage,
   milliseconds: number,
   verbosity: Verbosity,
 ): Record<string, unknown> {
-  const { keys, docs } = totals(root);
+  const plan = chosenPlan(root);
+  const { keys, docs } = totals(plan);
   return {
     executionSuccess: true,
-    nReturned: root.returned,
+    nReturned: plan.returned,
     executionTimeMillis: milliseconds,
     totalKeysExamined: keys,
     totalDocsExamined: docs,
-    executionStages: { isCached: false, ...describeExecution(root) },
-    ...(verbosity === "allPlansExecution" && { allPlansExecution: [] }),
+    executionStages: { isCached: false, ...describeExecution(plan) },
+    ...(verbosity === "allPlansExecution" && { allPlansExecution: trials(root) }),
   };
 }
 
-function describeExecution(stage: PlanStage): Record<string, unknown> {
-  return {
-    stage: stage.name,
-    nReturned: stage.returned,
+function trials(root: PlanStage): Record<string, unknown>[] {
+  return (root.planning?.tried ?? []).map(({ score, trial }) => ({
+    nReturned: trial["nReturned"],
     executionTimeMillisEstimate: 0,
-    works: stage.works,
-    advanced: stage.returned,
-    needTime: Math.max(0, stage.keysExamined + stage.docsExamined - stage.returned),
-    needYield: 0,
-    saveState: 0,
-    restoreState: 0,
-    isEOF: stage.done ? 1 : 0,
-    ...stage.describe(),
-    ...(stage.name === "IXSCAN" && {
-      keysExamined: stage.keysExamined,
-      seeks: 1,
-      dupsTested: 0,
-      dupsDropped: 0,
-    }),
-    ...(stage.name === "EXPRESS_IXSCAN" && {
-      keysExamined: stage.keysExamined,
-      docsExamined: stage.docsExamined,
-    }),
-    ...(["COLLSCAN", "FETCH"].includes(stage.name) && { docsExamined: stage.docsExamined }),
-    ...(stage instanceof SortStage && {
-      totalDataSizeSorted: stage.totalDataSizeSorted,
-      usedDisk: false,
-      spills: 0,
-    }),
-    ...inputs(stage, describeExecution),
-  };
+    totalKeysExamined: sumOf(trial, "keysExamined"),
+    totalDocsExamined: sumOf(trial, "docsExamined"),
+    score,
+    executionStages: { isCached: false, ...trial },
+  }));
 }
 
-function inputs(
-  stage: PlanStage,
-  describe: (stage: PlanStage) => Record<string, unknown>,
-): Record<string, unknown> {
-  const all = stage.inputs;
-  if (all.length === 0) return {};
-  if (all.length === 1 && stage.input) return { inputStage: describe(all[0] as PlanStage) };
-  return { inputStages: all.map(describe) };
+/** A count summed over a described stage and all below it. */
+function sumOf(stage: Record<string, unknown>, name: string): number {
+  const below = (stage["inputStages"] ?? (stage["inputStage"] ? [stage["inputStage"]] : [])) as Record<
+    string,
+    unknown
+  >[];
+  const own = typeof stage[name] === "number" ? stage[name] : 0;
+  return below.reduce((sum, one) => sum + sumOf(one, name), own);
 }
 
 /**
- * Puts a stage that has no plan of its own (UPDATE, DELETE, COUNT) on top of a section's plan.
+ * Puts a stage that has no plan of its own (UPDATE, DELETE) on top of a section's plan. An update or delete of
+ * one record by an express plan is one stage, EXPRESS_UPDATE or EXPRESS_DELETE.
  * @param section a `queryPlanner` or `executionStats` section
  * @param field the field with its plan: `winningPlan` or `executionStages`
  * @param stage the stage's own fields
+ * @param express false for writes that also return the document or may insert it: they have IDHACK below
  */
 export function topStage(
   section: Record<string, unknown>,
   field: "winningPlan" | "executionStages",
   stage: Record<string, unknown>,
+  express = true,
 ): Record<string, unknown> {
-  let plan = section[field] as Record<string, unknown>;
-  // The writing stage itself stops after one document; our LIMIT below it is how, and not part of MongoDB's plan.
-  if (plan["stage"] === "LIMIT") plan = plan["inputStage"] as Record<string, unknown>;
-  const below = Object.entries(plan).filter(([name]) => name !== "isCached");
-  return { ...section, [field]: { isCached: false, ...stage, inputStage: Object.fromEntries(below) } };
+  const plans =
+    field === "winningPlan"
+      ? {
+          rejectedPlans: ((section["rejectedPlans"] ?? []) as Record<string, unknown>[]).map((plan) =>
+            underStage(plan, stage, express),
+          ),
+        }
+      : {};
+  const plan = section[field] as Record<string, unknown>;
+  return { ...section, [field]: underStage(plan, stage, express), ...plans };
 }
 
-/** Keys and documents that a plan examined. */
-export function totals(root: PlanStage): { keys: number; docs: number } {
-  let keys = root.keysExamined;
-  let docs = root.docsExamined;
-  for (const input of root.inputs) {
-    const below = totals(input);
-    keys += below.keys;
-    docs += below.docs;
+function underStage(
+  plan: Record<string, unknown>,
+  stage: Record<string, unknown>,
+  express: boolean,
+): Record<string, unknown> {
+  const top = withoutLimit(plan);
+  const { isCached: _, ...below } = top;
+  const name = stage["stage"];
+  if (top["stage"] === "EXPRESS_IXSCAN" && (name === "UPDATE" || name === "DELETE")) {
+    const { stage: __, ...rest } = stage;
+    if (express) return { isCached: false, ...below, ...counts(rest), stage: `EXPRESS_${name}` };
+    if (below["indexName"] === "_id_")
+      return { isCached: false, ...stage, inputStage: idHack(below, "nReturned" in below) };
   }
-  return { keys, docs };
+  return { isCached: false, ...stage, inputStage: below };
 }
+
+/** A writing stage itself stops after one document; our LIMIT below it is how, and not part of MongoDB's plan. */
+function withoutLimit(plan: Record<string, unknown>): Record<string, unknown> {
+  const input = plan["inputStage"] as Record<string, unknown>;
+  if (plan["stage"] === "LIMIT") return input;
+  return plan["stage"] === "SUBPLAN" ? { ...plan, inputStage: withoutLimit(input) } : plan;
+}
+
+/** The counts of a writing stage that an express stage shows too. */
+function counts(stage: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(stage).filter(([name]) => name.startsWith("nWould")));
+}
+
+function idHack(express: Record<string, unknown>, ran: boolean): Record<string, unknown> {
+  if (!ran) return { stage: "IDHACK" };
+  const nReturned = express["nReturned"] as number;
+  return {
+    stage: "IDHACK",
+    nReturned,
+    executionTimeMillisEstimate: 0,
+    works: 1,
+    advanced: nReturned,
+    needTime: 0,
+    needYield: 0,
+    saveState: 0,
+    restoreState: 0,
+    isEOF: 1,
+    keysExamined: express["keysExamined"],
+    docsExamined: express["docsExamined"],
+  };
+}
+
+/** Fields of a command that say how it was sent, not what it asks for. */
+const NOT_SHOWN: ReadonlySet<string> = new Set(["lsid", "$clusterTime", "$readPreference", "$client"]);
 
 /** The fields that close every explain reply. */
 export function explainTrailer(server: Server, command: Uint8Array): Record<string, unknown> {
   const [host = server.host, port = "27017"] = server.host.split(":");
   return {
-    command,
+    command: shownCommand(command),
     serverInfo: { host, port: Number(port), version: server.version, gitVersion: "shardlab" },
     serverParameters: {
       internalQueryFacetBufferSizeBytes: 104857600,
       internalQueryFacetMaxOutputDocSizeBytes: 104857600,
       internalLookupStageIntermediateDocumentMaxSizeBytes: 104857600,
       internalDocumentSourceGroupMaxMemoryBytes: 104857600,
-      internalQueryMaxBlockingSortMemoryUsageBytes: 104857600,
+      internalQueryMaxBlockingSortMemoryUsageBytes: SORT_MEMORY_LIMIT,
       internalQueryProhibitBlockingMergeOnMongoS: 0,
       internalQueryMaxAddToSetBytes: 104857600,
       internalDocumentSourceSetWindowFieldsMaxMemoryBytes: 104857600,
       internalQueryFrameworkControl: "forceClassicEngine",
     },
   };
+}
+
+function shownCommand(command: Uint8Array): Uint8Array {
+  if (!topLevelNames(command).some((name) => NOT_SHOWN.has(name))) return command;
+  const writer = new DocumentWriter();
+  for (const name of topLevelNames(command)) {
+    const value = NOT_SHOWN.has(name) ? undefined : getField(command, name);
+    if (value) writer.field(name, value);
+  }
+  return writer.finish();
 }

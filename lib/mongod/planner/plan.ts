@@ -1,80 +1,73 @@
 /**
  * From a query to a chain of stages.
  *
- *     find({device: "dev-42"}).sort({n: 1}).skip(10).limit(5), no index for the order:
+ *     find({device: "dev-42"}).sort({n: 1}).skip(10).limit(5), index device_1
  *
- *     SKIP 10 ← SORT (keeps 15) ← FETCH ← IXSCAN device
+ *     SKIP 10 ← SORT (keeps 15) ← FETCH ← IXSCAN device_1
  *
- * In an index's own order the sort falls away and the scan ends after 15.
+ * With an index {device: 1, n: 1} the sort falls away and the scan ends after 15.
+ *
+ *     express.ts      an equality that one document meets: no planning at all
+ *     candidates.ts   which accesses are worth a try
+ *     build.ts        an access as stages
+ *     multiPlan.ts    where there are several: the one that gets on best
  */
-import { BsonType, fields, isNumeric } from "../../bson/index.js";
 import type { Collection } from "../storage/collection.js";
-import type { Access } from "./access.js";
-import { chooseAccess } from "./access.js";
+import { buildPlan } from "./build.js";
+import { candidatesFor, indexRank } from "./candidates.js";
+import { describeExecution } from "./describeStages.js";
+import { expressPlan } from "./express.js";
 import type { Interrupt } from "./interrupt.js";
+import { pickBestPlan, type Candidate } from "./multiPlan.js";
+import { planCacheKey, queryHash } from "./planHash.js";
+import type { PlanningRecord } from "./planningRecord.js";
 import type { PlanStage } from "./planStage.js";
 import type { Query } from "./query.js";
-import { isEmpty } from "./query.js";
-import { CollectionScan, EofStage, ExpressScan, IndexScan, OrStage } from "./scans.js";
-import { Fetch, Limit, Projection, Skip, SortStage } from "./shapingStages.js";
+import { EofStage } from "./stages/collectionScan.js";
+import { Subplan } from "./stages/shaping.js";
 
 /**
  * Plans a query.
  * @param collection undefined when it does not exist: the plan is empty
- * @throws CommandError see {@link chooseAccess}
+ * @param interrupt ends the plan's work; where it `explains`, the root tells of the plans that were rejected
+ * @throws CommandError see {@link candidatesFor}
  */
 export function planQuery(collection: Collection | undefined, query: Query, interrupt: Interrupt): PlanStage {
   if (!collection) return new EofStage("nonExistentNamespace");
   if (query.filter.node.op === "alwaysFalse") return new EofStage("predicateEvalsToFalse");
-  const access = chooseAccess(collection, query);
-  let stage = readStage(collection, query, access, interrupt);
-  const sorted = access.kind === "express" || ("sorted" in access && access.sorted) || !query.sort;
-  const wanted = query.limit > 0 ? query.limit + query.skip : 0;
-  if (!sorted && query.sort) stage = new SortStage(stage, query.sort.compiled, query.sort.pattern, wanted);
-  if (query.projection) {
-    const { spec, apply } = query.projection;
-    stage = new Projection(stage, apply, spec, isSimple(spec) ? "PROJECTION_SIMPLE" : "PROJECTION_DEFAULT");
+  const express = expressPlan(collection, query);
+  if (express) return express;
+  const { candidates, maxScansToExplodeReached, subplanned } = candidatesFor(collection.indexes, query);
+  const context = { collection, query, interrupt };
+  const built = candidates.map(({ access, ordered }): Candidate => {
+    const plan = buildPlan(access, ordered, context);
+    const root = subplanned ? new Subplan(plan.root) : plan.root;
+    return { root, hasFetch: plan.hasFetch, hasSort: plan.hasSort, indexRank: indexRank(access) };
+  });
+  const [first] = built as [Candidate, ...Candidate[]];
+  if (built.length === 1) {
+    if (interrupt.explains) first.root.planning = planningRecord(collection, query, maxScansToExplodeReached);
+    return first.root;
   }
-  if (query.skip > 0) stage = new Skip(stage, query.skip);
-  if (query.limit > 0 && sorted && access.kind !== "express") stage = new Limit(stage, query.limit);
-  return stage;
+  const snapshot = interrupt.explains ? describeExecution : undefined;
+  const decision = pickBestPlan(built, query.limit, collection.records.count, interrupt, snapshot);
+  if (interrupt.explains)
+    decision.winner.planning = planningRecord(collection, query, maxScansToExplodeReached, decision);
+  return decision.winner;
 }
 
-/** The stages that find and fetch the records. */
-function readStage(collection: Collection, query: Query, access: Access, interrupt: Interrupt): PlanStage {
-  const filter = isTrivial(query) ? undefined : query.filter;
-  switch (access.kind) {
-    case "collection":
-      return new CollectionScan(collection, filter, access.backward, interrupt);
-    case "express":
-      return new ExpressScan(collection, access.key);
-    case "index":
-      access.index.accesses++;
-      return new Fetch(
-        new IndexScan(collection, access, interrupt),
-        collection,
-        filter,
-        access.exact ? access.index : undefined,
-      );
-    case "or": {
-      const scans = access.branches.map((branch) => {
-        branch.index.accesses++;
-        return new IndexScan(collection, branch, interrupt);
-      });
-      return new Fetch(new OrStage(scans), collection, filter);
-    }
-  }
-}
-
-/** Whether the filter lets everything through. */
-function isTrivial(query: Query): boolean {
-  const { node } = query.filter;
-  return isEmpty(query.filterDocument) || (node.op === "and" && node.children.length === 0);
-}
-
-/** Whether a projection only takes or leaves whole top-level fields. */
-function isSimple(spec: Uint8Array): boolean {
-  return fields(spec).every(
-    ([name, value]) => !name.includes(".") && (isNumeric(value) || value.type === BsonType.bool),
-  );
+/** What explain will tell of how the plan was found. */
+export function planningRecord(
+  collection: Collection,
+  query: Query,
+  maxScansToExplodeReached = false,
+  { rejected, tried }: Pick<PlanningRecord, "rejected" | "tried"> = { rejected: [], tried: [] },
+): PlanningRecord {
+  return {
+    rejected,
+    tried,
+    queryHash: queryHash(query),
+    planCacheKey: planCacheKey(query, collection.indexes),
+    maxScansToExplodeReached,
+  };
 }

@@ -1,8 +1,8 @@
 /**
  * An ordered set of (key, record id) entries: what an index is made of.
  *
- * A B+tree keeps its entries in leaves of at most 64, chained in both
- * directions, under branches that know how many entries each subtree holds:
+ * A B+tree keeps its entries in leaves, chained in both directions, under
+ * branches that know how many entries each subtree holds:
  *
  *                     [ 7 | k  r ]            branch: separators, size 7
  *                    /     |     \
@@ -15,44 +15,55 @@
  *   candidate plans for a while and keeps the most productive one.
  * - Underfull nodes are merged with a neighbour when both fit into one; nodes are
  *   not rebalanced otherwise. Deleting everything leaves one empty leaf.
+ * - A node is full when it has too many entries or too many bytes of keys.
+ * - Keys that come in ascending order (object ids, dates) are the usual case: one
+ *   above all others goes to the end of the last leaf without a search.
  *
- * Scans ({@link BTreeScan}) remember the last entry they gave out. When the tree
- * has changed since, they look up where to go on: a scan that rests between two
- * batches of a cursor neither repeats nor skips an entry that stayed in place.
+ * Nodes are packed (entryList.ts). Scans ({@link BTreeScan}) remember the
+ * last entry they gave out. When the tree has changed since, they look up where
+ * to go on: a scan that rests between two batches of a cursor neither repeats
+ * nor skips an entry that stayed in place.
  */
 import type { SortableKey } from "../../bson/index.js";
-import { EntryList, headOf } from "./entryList.js";
+import { KeyBytes, keyOfBytes } from "../../bson/index.js";
+import type { Node } from "./bTreeNodes.js";
+import { Branch, isUnderfull, Leaf, mergeChildren, splitChild } from "./bTreeNodes.js";
 
-/** Most entries in a leaf, most children of a branch. */
-const CAPACITY = 64;
-const UNDERFULL = CAPACITY / 4;
-
-class Leaf {
-  entries = new EntryList();
-  next: Leaf | undefined;
-  previous: Leaf | undefined;
-
-  get size(): number {
-    return this.entries.length;
-  }
+/** Where a key is or would be, and the way there. Of use until the tree changes. */
+interface Place {
+  /** The key that was looked for and not found, by its holder and serial number; of no meaning at another version. */
+  key: KeyBytes | undefined;
+  serial: number;
+  version: number;
+  leaf: Leaf;
+  at: number;
+  /** How many branches lie above the leaf. */
+  depth: number;
+  readonly branches: Branch[];
+  /** In each branch, which child is next. */
+  readonly turns: number[];
 }
 
-class Branch {
-  /** Separator i stands between children i and i + 1. */
-  separators = new EntryList();
-  children: Node[] = [];
-  size = 0;
+function placeOf(leaf: Leaf): Place {
+  return { key: undefined, serial: 0, version: -1, leaf, at: 0, depth: 0, branches: [], turns: [] };
 }
 
-type Node = Leaf | Branch;
+/** The key being looked for; used for the length of one call only. */
+const wanted = new KeyBytes();
 
 /** An ordered set of (key, record id) pairs. */
 export class BTree {
-  private root: Node = new Leaf();
+  private root: Node;
   private changes = 0;
-  // The separator that the last split below produced; read right after the recursive call.
-  private splitKey: SortableKey = "";
-  private splitId = 0;
+  private place: Place;
+  /** Whether the last entry that came went to the very end: then the next one may, too. */
+  private ascending = true;
+
+  constructor() {
+    const leaf = new Leaf();
+    this.root = leaf;
+    this.place = placeOf(leaf);
+  }
 
   /** Number of entries. */
   get size(): number {
@@ -66,13 +77,31 @@ export class BTree {
 
   /** Adds an entry. The caller never adds the same pair twice. */
   insert(key: SortableKey, id: number): void {
+    this.insertKey(wanted.load(key), id);
+  }
+
+  /** {@link insert} for a key that is at hand as bytes. */
+  insertKey(key: KeyBytes, id: number): void {
+    const { place } = this;
+    // After a look-up that found nothing, the place is known.
+    if (place.version !== this.changes || place.key !== key || place.serial !== key.serial)
+      this.descend(key, id);
+    this.ascending = place.leaf.next === undefined && place.at === place.leaf.size;
+    place.leaf.entries.insert(place.at, key, id);
     this.changes++;
-    const right = this.insertInto(this.root, headOf(key), key, id);
-    if (right) {
+    const { branches, turns } = place;
+    let child: Node = place.leaf;
+    for (let level = place.depth - 1; level >= 0; level--) {
+      const branch = branches[level] as Branch;
+      branch.size++;
+      if (child.isFull) splitChild(branch, turns[level] as number);
+      child = branch;
+    }
+    if (child.isFull) {
       const root = new Branch();
-      root.separators.insert(0, this.splitKey, this.splitId);
-      root.children.push(this.root, right);
-      root.size = this.root.size + right.size;
+      root.children.push(child);
+      root.size = child.size;
+      splitChild(root, 0);
       this.root = root;
     }
   }
@@ -82,30 +111,31 @@ export class BTree {
    * @returns whether it was there
    */
   remove(key: SortableKey, id: number): boolean {
-    if (!this.removeFrom(this.root, headOf(key), key, id)) return false;
+    if (!this.removeFrom(this.root, wanted.load(key), id)) return false;
     this.changes++;
-    while (this.root instanceof Branch && this.root.children.length === 1)
-      this.root = this.root.children[0] as Node;
+    while (this.root.isBranch && this.root.children.length === 1) this.root = this.root.children[0] as Node;
     return true;
   }
 
   /** Removes everything. */
   clear(): void {
     this.changes++;
-    this.root = new Leaf();
+    const leaf = new Leaf();
+    this.root = leaf;
+    this.place = placeOf(leaf);
   }
 
   /** The number of entries whose key is below `key`. O(log n). */
   rank(key: SortableKey): number {
-    const head = headOf(key);
+    wanted.load(key);
     let node = this.root;
     let below = 0;
-    while (node instanceof Branch) {
-      const at = node.separators.upperBound(head, key, -1);
+    while (node.isBranch) {
+      const at = node.separators.upperBound(wanted, -1);
       for (let i = 0; i < at; i++) below += (node.children[i] as Node).size;
       node = node.children[at] as Node;
     }
-    return below + node.entries.lowerBound(head, key, -1);
+    return below + node.entries.lowerBound(wanted, -1);
   }
 
   /** The number of entries with `from` ≤ key < `to`. O(log n). */
@@ -115,20 +145,43 @@ export class BTree {
 
   /** The lowest record id stored under exactly this key, or undefined. */
   find(key: SortableKey): number | undefined {
-    const place = this.locate(key, -1);
-    return place.leaf?.entries.keys[place.at] === key ? place.leaf.entries.ids[place.at] : undefined;
+    return this.findKey(wanted.load(key));
+  }
+
+  /** {@link find} for a key that is at hand as bytes. */
+  findKey(key: KeyBytes): number | undefined {
+    const { place } = this;
+    this.descend(key, -1);
+    let { leaf, at }: { leaf: Leaf | undefined; at: number } = place;
+    if (at === leaf.size) {
+      leaf = leaf.next;
+      at = 0;
+    }
+    if (leaf && leaf.entries.length > 0 && leaf.entries.compareKey(at, key) === 0) return leaf.entries.id(at);
+    place.key = key;
+    place.serial = key.serial;
+    place.version = this.changes;
+    return undefined;
+  }
+
+  /** Whether there is an entry (key, id). */
+  has(key: SortableKey, id: number): boolean {
+    const { leaf, at } = this.locate(wanted.load(key), id);
+    return leaf !== undefined && leaf.entries.compareKey(at, wanted) === 0 && leaf.entries.id(at) === id;
   }
 
   /** The record ids stored under exactly this key, ascending. */
-  *idsOf(key: SortableKey): Generator<number> {
-    let { leaf, at } = this.locate(key, -1);
+  idsOf(key: SortableKey): number[] {
+    const ids: number[] = [];
+    wanted.load(key);
+    let { leaf, at } = this.locate(wanted, -1);
     for (; leaf; leaf = leaf.next, at = 0) {
-      const { keys, ids } = leaf.entries;
-      for (; at < keys.length; at++) {
-        if (keys[at] !== key) return;
-        yield ids[at] as number;
+      for (const { entries } = leaf; at < entries.length; at++) {
+        if (entries.compareKey(at, wanted) !== 0) return ids;
+        ids.push(entries.id(at));
       }
     }
+    return ids;
   }
 
   /**
@@ -144,10 +197,9 @@ export class BTree {
    * `leaf` is undefined only when there is no such entry.
    * @internal
    */
-  locate(key: SortableKey, id: number): { leaf: Leaf | undefined; at: number } {
-    const head = headOf(key);
-    let leaf: Leaf | undefined = this.leafFor(head, key, id);
-    let at = leaf.entries.lowerBound(head, key, id);
+  locate(key: KeyBytes, id: number): { leaf: Leaf | undefined; at: number } {
+    let leaf: Leaf | undefined = this.leafFor(key, id);
+    let at = leaf.entries.lowerBound(key, id);
     while (leaf && at >= leaf.size) {
       leaf = leaf.next;
       at = 0;
@@ -159,10 +211,9 @@ export class BTree {
    * Where the last entry below (key, id) is.
    * @internal
    */
-  locateBefore(key: SortableKey, id: number): { leaf: Leaf | undefined; at: number } {
-    const head = headOf(key);
-    let leaf: Leaf | undefined = this.leafFor(head, key, id);
-    let at = leaf.entries.lowerBound(head, key, id) - 1;
+  locateBefore(key: KeyBytes, id: number): { leaf: Leaf | undefined; at: number } {
+    let leaf: Leaf | undefined = this.leafFor(key, id);
+    let at = leaf.entries.lowerBound(key, id) - 1;
     while (leaf && at < 0) {
       leaf = leaf.previous;
       at = leaf ? leaf.size - 1 : 0;
@@ -170,81 +221,78 @@ export class BTree {
     return { leaf, at };
   }
 
-  /** The leaf whose range holds (key, id). */
-  private leafFor(head: number, key: SortableKey, id: number): Leaf {
+  /** Sets {@link place} to where (key, id) belongs. */
+  private descend(key: KeyBytes, id: number): void {
+    const { place } = this;
+    const { branches, turns } = place;
+    place.version = -1;
+    if (this.ascending) {
+      place.leaf = this.last();
+      const { entries } = place.leaf;
+      place.at = entries.length;
+      if (entries.length > 0 && entries.compareKey(entries.length - 1, key) < 0) return;
+    }
+    let node: Node = this.root;
+    for (place.depth = 0; node.isBranch; place.depth++) {
+      const turn = node.separators.upperBound(key, id);
+      branches[place.depth] = node;
+      turns[place.depth] = turn;
+      node = node.children[turn] as Node;
+    }
+    place.leaf = node;
+    place.at = node.entries.lowerBound(key, id);
+  }
+
+  /** The last leaf, with the way to it in {@link place}. */
+  private last(): Leaf {
+    const { place } = this;
     let node = this.root;
-    while (node instanceof Branch) node = node.children[node.separators.upperBound(head, key, id)] as Node;
+    for (place.depth = 0; node.isBranch; place.depth++) {
+      place.branches[place.depth] = node;
+      place.turns[place.depth] = node.children.length - 1;
+      node = node.children[node.children.length - 1] as Node;
+    }
     return node;
   }
 
-  /** Inserts below `node`; returns the new right half when it had to split. */
-  private insertInto(node: Node, head: number, key: SortableKey, id: number): Node | undefined {
-    if (node instanceof Leaf) {
-      node.entries.insert(node.entries.lowerBound(head, key, id), key, id, head);
-      return node.size > CAPACITY ? this.splitLeaf(node) : undefined;
-    }
-    const at = node.separators.upperBound(head, key, id);
-    const right = this.insertInto(node.children[at] as Node, head, key, id);
-    node.size++;
-    if (!right) return undefined;
-    node.separators.insert(at, this.splitKey, this.splitId);
-    node.children.splice(at + 1, 0, right);
-    return node.children.length > CAPACITY ? this.splitBranch(node) : undefined;
+  /** The leaf whose range holds (key, id). */
+  private leafFor(key: KeyBytes, id: number): Leaf {
+    let node = this.root;
+    while (node.isBranch) node = node.children[node.separators.upperBound(key, id)] as Node;
+    return node;
   }
 
-  private splitLeaf(leaf: Leaf): Leaf {
-    const right = new Leaf();
-    // Ascending keys (object ids, dates) come at the right end: keep full leaves behind.
-    right.entries = leaf.entries.splitAt(leaf.next === undefined ? CAPACITY - 4 : CAPACITY / 2);
-    right.next = leaf.next;
-    right.previous = leaf;
-    if (leaf.next) leaf.next.previous = right;
-    leaf.next = right;
-    this.splitKey = right.entries.keys[0] as SortableKey;
-    this.splitId = right.entries.ids[0] as number;
-    return right;
-  }
-
-  private splitBranch(branch: Branch): Branch {
-    const right = new Branch();
-    const at = CAPACITY / 2;
-    right.children = branch.children.splice(at);
-    right.separators = branch.separators.splitAt(at);
-    this.splitKey = branch.separators.keys[at - 1] as SortableKey;
-    this.splitId = branch.separators.ids[at - 1] as number;
-    branch.separators.remove(at - 1);
-    for (const child of right.children) right.size += child.size;
-    branch.size -= right.size;
-    return right;
-  }
-
-  private removeFrom(node: Node, head: number, key: SortableKey, id: number): boolean {
-    if (node instanceof Leaf) {
+  private removeFrom(node: Node, key: KeyBytes, id: number): boolean {
+    if (!node.isBranch) {
       const { entries } = node;
-      const at = entries.lowerBound(head, key, id);
-      if (entries.keys[at] !== key || entries.ids[at] !== id) return false;
+      const at = entries.lowerBound(key, id);
+      if (at >= entries.length || entries.compareKey(at, key) !== 0 || entries.id(at) !== id) return false;
       entries.remove(at);
       return true;
     }
-    const at = node.separators.upperBound(head, key, id);
+    const at = node.separators.upperBound(key, id);
     const child = node.children[at] as Node;
-    if (!this.removeFrom(child, head, key, id)) return false;
+    if (!this.removeFrom(child, key, id)) return false;
     node.size--;
-    if (width(child) < UNDERFULL && !mergeChildren(node, at - 1)) mergeChildren(node, at);
+    if (isUnderfull(child) && !mergeChildren(node, at - 1)) mergeChildren(node, at);
     return true;
   }
 }
 
 /** A position that walks over a range of a {@link BTree}; see there. */
 export class BTreeScan {
-  /** The entry that {@link next} stepped on. */
-  key: SortableKey = "";
+  /** The record id of the entry that {@link next} stepped on; -1 before the first. */
   id = -1;
 
   private leaf: Leaf | undefined;
   private at = 0;
+  /** Entries of `leaf` within the range lie before this position (forwards), or from it on (backwards). */
+  private end = 0;
   private version = -1;
-  private started = false;
+  // The key that `next` stepped on: a slice of a node's data, which is never overwritten.
+  private data: Uint8Array | undefined;
+  private start = 0;
+  private length = 0;
 
   constructor(
     private readonly tree: BTree,
@@ -253,82 +301,46 @@ export class BTreeScan {
     private readonly backward: boolean,
   ) {}
 
+  /** The key of the entry that {@link next} stepped on; "" before the first. */
+  get key(): SortableKey {
+    return this.data ? keyOfBytes(this.data, this.start, this.length) : "";
+  }
+
   /** Steps on; false at the end of the range. */
   next(): boolean {
-    if (this.backward) return this.stepBackward();
-    if (this.version !== this.tree.version) {
-      this.version = this.tree.version;
-      const place = this.started
-        ? this.tree.locate(this.key, this.id + 0.5)
-        : this.tree.locate(this.from, -1);
-      this.leaf = place.leaf;
-      this.at = place.at;
-    } else {
-      this.at++;
-      while (this.leaf && this.at >= this.leaf.size) {
-        this.leaf = this.leaf.next;
-        this.at = 0;
-      }
+    if (this.version !== this.tree.version) this.locate();
+    else if (this.backward) this.at--;
+    else this.at++;
+    while (this.leaf && (this.backward ? this.at < 0 : this.at >= this.leaf.size)) {
+      this.leaf = this.backward ? this.leaf.previous : this.leaf.next;
+      this.enter();
+      this.at = this.backward && this.leaf ? this.leaf.size - 1 : 0;
     }
-    if (!this.leaf) return false;
-    const key = this.leaf.entries.keys[this.at] as SortableKey;
-    if (key >= this.to) return false;
-    return this.standOn(key, this.leaf.entries.ids[this.at] as number);
-  }
-
-  private stepBackward(): boolean {
-    if (this.version !== this.tree.version) {
-      this.version = this.tree.version;
-      const place = this.started
-        ? this.tree.locateBefore(this.key, this.id)
-        : this.tree.locateBefore(this.to, -1);
-      this.leaf = place.leaf;
-      this.at = place.at;
-    } else {
-      this.at--;
-      while (this.leaf && this.at < 0) {
-        this.leaf = this.leaf.previous;
-        this.at = this.leaf ? this.leaf.size - 1 : 0;
-      }
-    }
-    if (!this.leaf) return false;
-    const key = this.leaf.entries.keys[this.at] as SortableKey;
-    if (key < this.from) return false;
-    return this.standOn(key, this.leaf.entries.ids[this.at] as number);
-  }
-
-  private standOn(key: SortableKey, id: number): true {
-    this.started = true;
-    this.key = key;
-    this.id = id;
+    if (!this.leaf || (this.backward ? this.at < this.end : this.at >= this.end)) return false;
+    const { entries } = this.leaf;
+    this.data = entries.data;
+    this.start = entries.start(this.at);
+    this.length = entries.keyLength(this.at);
+    this.id = entries.id(this.at);
     return true;
   }
-}
 
-function width(node: Node): number {
-  return node instanceof Leaf ? node.size : node.children.length;
-}
-
-/** Merges children `at` and `at + 1` of a branch where they exist and fit into one node; says whether it did. */
-function mergeChildren(parent: Branch, at: number): boolean {
-  const left = parent.children[at];
-  const right = parent.children[at + 1];
-  if (!left || !right || width(left) + width(right) > CAPACITY) return false;
-  if (left instanceof Leaf && right instanceof Leaf) {
-    left.entries.append(right.entries);
-    left.next = right.next;
-    if (right.next) right.next.previous = left;
-  } else if (left instanceof Branch && right instanceof Branch) {
-    left.separators.insert(
-      left.separators.length,
-      parent.separators.keys[at] as SortableKey,
-      parent.separators.ids[at] as number,
-    );
-    left.separators.append(right.separators);
-    left.children.push(...right.children);
-    left.size += right.size;
+  /** Finds the place of the next entry anew. */
+  private locate(): void {
+    const { tree, backward } = this;
+    this.version = tree.version;
+    wanted.load(this.data ? this.key : backward ? this.to : this.from);
+    const place = backward
+      ? tree.locateBefore(wanted, this.data ? this.id : -1)
+      : tree.locate(wanted, this.data ? this.id + 0.5 : -1);
+    this.leaf = place.leaf;
+    this.at = place.at;
+    this.enter();
   }
-  parent.separators.remove(at);
-  parent.children.splice(at + 1, 1);
-  return true;
+
+  /** Finds where the range ends in the leaf, so that its entries need no comparison. */
+  private enter(): void {
+    if (!this.leaf) return;
+    this.end = this.leaf.entries.lowerBound(wanted.load(this.backward ? this.from : this.to), -1);
+  }
 }

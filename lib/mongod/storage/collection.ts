@@ -8,8 +8,11 @@
  */
 import type { Collation } from "../../bson/index.js";
 import type { Environment } from "../../protocol/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { parseCollation } from "../../query/index.js";
 import type { DocumentKeys } from "./collectionIndex.js";
 import { CollectionIndex, sameKeys } from "./collectionIndex.js";
+import type { CollectionOptions } from "./collectionOptions.js";
 import type { IndexSpec } from "./indexSpec.js";
 import { idIndexSpec } from "./indexSpec.js";
 import { RecordStore } from "./recordStore.js";
@@ -21,23 +24,26 @@ export class Collection {
   indexes: CollectionIndex[];
   /** Set when the collection is dropped: cursors over it end. */
   dropped = false;
-  /** The collection's own collation, for reads and indexes that name none. */
-  readonly collation: Collation | undefined = undefined;
-
-  private scratch: DocumentKeys[] = [];
 
   /**
    * @param namespace `db.collection`
    * @param uuid 16 bytes
-   * @param options the options of `create`, raw, as `listCollections` shows them
+   * @param settings the options of `create`; collMod replaces them
    */
   constructor(
-    readonly namespace: string,
+    public namespace: string,
     readonly uuid: Uint8Array,
-    readonly options: Uint8Array,
+    public settings: CollectionOptions,
     private readonly environment: Environment,
   ) {
-    this.indexes = [new CollectionIndex(idIndexSpec(), namespace, environment.now())];
+    // An object of its own: queries have the collection's.
+    const spec = idIndexSpec(parseCollation(settings.collation?.spec));
+    this.indexes = [new CollectionIndex(spec, namespace, environment.now())];
+  }
+
+  /** The collection's own collation, for reads and indexes that name none. */
+  get collation(): Collation | undefined {
+    return this.settings.collation;
   }
 
   /** The index on `{_id: 1}`. */
@@ -53,22 +59,34 @@ export class Collection {
   }
 
   /**
-   * Stores a document that has an `_id`.
+   * Stores a document that has an `_id`. A capped collection that is full lets go of its oldest documents.
    * @returns its record id
-   * @throws DuplicateKeyError (11000), CommandError 171 or 16766; nothing is stored then
+   * @throws DuplicateKeyError (11000), CommandError 171, 16766, BadValue (2) where it is larger than a capped
+   *   collection; nothing is stored then
    */
   insert(document: Uint8Array): number {
-    const { indexes, scratch } = this;
-    for (let i = 0; i < indexes.length; i++) {
-      const index = indexes[i] as CollectionIndex;
-      const keys = index.keysOf(document);
-      index.checkUnique(keys, document, 0);
-      scratch[i] = keys;
-    }
+    const { indexes } = this;
+    const { capped } = this.settings;
+    if (capped && document.length > capped.size)
+      throw new CommandError(ErrorCode.BadValue, "object to insert exceeds cappedMaxSize");
+    for (const index of indexes) index.prepare(document);
     const id = this.records.insert(document);
-    for (let i = 0; i < indexes.length; i++)
-      (indexes[i] as CollectionIndex).add(scratch[i] as DocumentKeys, id);
+    for (const index of indexes) index.addPrepared(id, document);
+    if (capped) this.makeRoom(capped, id);
     return id;
+  }
+
+  /** Deletes the oldest documents until the rest is within the limits; never the one just inserted. */
+  private makeRoom(
+    { size, max = 0 }: { readonly size: number; readonly max?: number },
+    newest: number,
+  ): void {
+    const { records } = this;
+    while (records.dataSize > size || (max > 0 && records.count > max)) {
+      const oldest = records.after(0);
+      if (oldest === newest) return;
+      this.delete(oldest);
+    }
   }
 
   /**
@@ -88,18 +106,27 @@ export class Collection {
       moves.push({ index, from, to });
     }
     this.records.replace(id, document);
-    for (const { index, from, to } of moves) index.move(id, from, to);
+    for (const { index, from, to } of moves) index.move(id, from, to, document);
   }
 
   /** The indexes that a change at these paths can concern. */
   indexesOn(paths: readonly string[]): CollectionIndex[] {
     const changed = paths.map(withoutPositions);
-    return this.indexes.filter(({ spec }) =>
-      spec.fields.some((field) => {
-        const path = withoutPositions(field.path);
-        return changed.some((other) => path.startsWith(other) || other.startsWith(path));
-      }),
+    return this.indexes.filter(
+      ({ spec }) =>
+        // The change may make the document enter or leave a partial index.
+        spec.partialFilter !== undefined ||
+        spec.fields.some((field) => {
+          const path = withoutPositions(field.path);
+          return changed.some((other) => path.startsWith(other) || other.startsWith(path));
+        }),
     );
+  }
+
+  /** Gives the collection another name; documents, indexes and UUID stay. */
+  rename(namespace: string): void {
+    this.namespace = namespace;
+    for (const index of this.indexes) index.namespace = namespace;
   }
 
   /** Removes a record. */
@@ -119,8 +146,9 @@ export class Collection {
       for (let id = this.records.after(0); id !== 0; id = this.records.after(id)) {
         const document = this.records.get(id) as Uint8Array;
         const keys = index.keysOf(document);
-        index.checkUnique(keys, document, 0);
-        index.add(keys, id);
+        // An index that only prepares for uniqueness takes what is there.
+        if (spec.unique) index.checkUnique(keys, document, 0);
+        index.add(keys, id, document);
       }
       return index;
     });

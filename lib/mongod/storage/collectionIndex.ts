@@ -1,21 +1,19 @@
 /**
- * One index of a collection: its specification and its entries.
- *
- * Entries live in a {@link BTree}. The `_id_` index is read by equality nearly
- * always, so it is a hash map from key to record id, and its tree is grown only
- * when somebody first asks for an order or a range of `_id`; from then on both
- * are kept. That halves the cost of an insert.
+ * One index of a collection: its specification and its entries, in a {@link BTree}.
  */
 import type { SortableKey } from "../../bson/index.js";
-import { describeDocument, DocumentWriter, NULL } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { KeyBytes, keyOfBytes } from "../../bson/index.js";
 import { BTree } from "./bTree.js";
+import { DuplicateKeyError } from "./duplicateKey.js";
 import { IndexKeys } from "./indexKeys.js";
 import type { IndexSpec } from "./indexSpec.js";
-import { isIdIndex } from "./indexSpec.js";
 
-/** A document's key, or its keys where it is multikey, or none where a sparse index leaves it out. */
+export { DuplicateKeyError } from "./duplicateKey.js";
+
+/** A document's key, or its keys where it is multikey, or none where a sparse or partial index leaves it out. */
 export type DocumentKeys = SortableKey | readonly SortableKey[];
+
+const NONE: readonly SortableKey[] = [];
 
 /** An open scan that must hear of entries that move while it rests. */
 export interface MoveWatcher {
@@ -28,6 +26,8 @@ export class CollectionIndex {
   readonly keys: IndexKeys;
   /** Whether any document ever had an array on the index's path. Never turns back, as in MongoDB. */
   multikey = false;
+  /** For each field, the prefixes of its path that ever led to an array, shortest first: `["a"]` of `a.b`. */
+  readonly multikeyPaths: string[][];
   /** Read operations that used the index, for `$indexStats`. */
   accesses = 0;
   /** Set when the index is dropped: cursors over it end. */
@@ -35,24 +35,28 @@ export class CollectionIndex {
   /** Open scans over this index that rest between two batches. */
   readonly watchers = new Set<MoveWatcher>();
 
-  private points: Map<SortableKey, number> | undefined;
-  private tree: BTree | undefined;
+  /** The entries in order. */
+  readonly ordered = new BTree();
   private bytes = 0;
+  /** The one key of the document being inserted … */
+  private readonly preparedKey = new KeyBytes();
+  /** … or its keys, where it has several or none. */
+  private preparedKeys: DocumentKeys | undefined;
 
   constructor(
-    readonly spec: IndexSpec,
-    private readonly namespace: string,
+    /** collMod replaces it; key pattern, collation and partial filter never change. */
+    public spec: IndexSpec,
+    public namespace: string,
     /** When it was built, milliseconds. */
     readonly builtAt: number,
   ) {
-    this.keys = new IndexKeys(spec.fields);
-    if (isIdIndex(spec.fields)) this.points = new Map();
-    else this.tree = new BTree();
+    this.keys = new IndexKeys(spec.fields, spec.collation);
+    this.multikeyPaths = spec.fields.map(() => []);
   }
 
   /** Number of entries. */
   get size(): number {
-    return this.points ? this.points.size : (this.tree as BTree).size;
+    return this.ordered.size;
   }
 
   /** Bytes of all keys, with 8 for each record id: what `totalIndexSize` counts. */
@@ -60,32 +64,19 @@ export class CollectionIndex {
     return this.bytes;
   }
 
-  /** The entries in order. Grows the tree of `_id_` at its first use. */
-  get ordered(): BTree {
-    if (!this.tree) {
-      this.tree = new BTree();
-      const entries = [...(this.points as Map<SortableKey, number>)];
-      entries.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
-      for (const [key, id] of entries) this.tree.insert(key, id);
-    }
-    return this.tree;
-  }
-
-  /** Whether {@link find} needs no tree: the index is a hash map. */
+  /** Whether a key has at most one record, which {@link find} gives. */
   get pointLookup(): boolean {
-    return this.points !== undefined;
+    return this.spec.unique;
   }
 
   /** The record with exactly this key, if the index is unique; any one of them otherwise. */
   find(key: SortableKey): number | undefined {
-    return this.points ? this.points.get(key) : (this.tree as BTree).find(key);
+    return this.ordered.find(key);
   }
 
   /** The record ids under exactly this key. */
   idsOf(key: SortableKey): Iterable<number> {
-    if (!this.points) return (this.tree as BTree).idsOf(key);
-    const id = this.points.get(key);
-    return id === undefined ? [] : [id];
+    return this.ordered.idsOf(key);
   }
 
   /**
@@ -93,7 +84,9 @@ export class CollectionIndex {
    * @throws CommandError 171, 16766
    */
   keysOf(document: Uint8Array): DocumentKeys {
-    return this.keys.of(document, this.spec.sparse);
+    const { partialFilter, sparse } = this.spec;
+    if (partialFilter && !partialFilter.filter.matches(document)) return NONE;
+    return this.keys.of(document, sparse);
   }
 
   /**
@@ -102,24 +95,52 @@ export class CollectionIndex {
    * @throws DuplicateKeyError (11000)
    */
   checkUnique(keys: DocumentKeys, document: Uint8Array, except: number): void {
-    if (!this.spec.unique) return;
-    if (typeof keys === "string") {
+    if (!this.spec.unique && !this.spec.prepareUnique) return;
+    if (typeof keys === "string" && this.spec.unique) {
       const other = this.find(keys);
       if (other !== undefined && other !== except) throw this.duplicate(keys, document);
       return;
     }
-    for (const key of keys) {
+    for (const key of typeof keys === "string" ? [keys] : keys) {
       for (const other of this.idsOf(key)) if (other !== except) throw this.duplicate(key, document);
     }
   }
 
+  /**
+   * Works out the keys of a document that is about to be stored, for {@link addPrepared} to put in.
+   * @throws DuplicateKeyError (11000), CommandError 171, 16766
+   */
+  prepare(document: Uint8Array): void {
+    const { partialFilter, sparse, unique, prepareUnique } = this.spec;
+    const { preparedKey } = this;
+    if (!partialFilter && this.keys.writeKey(document, sparse, preparedKey)) {
+      this.preparedKeys = undefined;
+      if ((unique || prepareUnique) && this.ordered.findKey(preparedKey) !== undefined)
+        throw this.duplicate(keyOfBytes(preparedKey.bytes, 0, preparedKey.length), document);
+      return;
+    }
+    const keys = this.keysOf(document);
+    this.checkUnique(keys, document, 0);
+    this.preparedKeys = keys;
+  }
+
+  /** Adds the keys of the document that was prepared last. */
+  addPrepared(id: number, document: Uint8Array): void {
+    if (this.preparedKeys !== undefined) {
+      this.add(this.preparedKeys, id, document);
+      return;
+    }
+    this.ordered.insertKey(this.preparedKey, id);
+    this.bytes += this.preparedKey.length + 8;
+  }
+
   /** Adds a record's keys; uniqueness has been checked. */
-  add(keys: DocumentKeys, id: number): void {
+  add(keys: DocumentKeys, id: number, document: Uint8Array): void {
     if (typeof keys === "string") {
       this.addOne(keys, id);
       return;
     }
-    if (keys.length > 0) this.multikey = true;
+    if (keys.length > 0) this.noteArrays(document, keys.length);
     for (const key of keys) this.addOne(key, id);
   }
 
@@ -132,32 +153,38 @@ export class CollectionIndex {
     for (const key of keys) this.deleteOne(key, id);
   }
 
-  /** Replaces a record's keys where they differ and tells the open scans. */
-  move(id: number, from: DocumentKeys, to: DocumentKeys): void {
+  /** Replaces a record's keys where they differ and tells the open scans; `document` is the new one. */
+  move(id: number, from: DocumentKeys, to: DocumentKeys, document: Uint8Array): void {
     if (sameKeys(from, to)) return;
     this.delete(from, id);
-    this.add(to, id);
+    this.add(to, id, document);
     for (const watcher of this.watchers) watcher.moved(id, from, to);
   }
 
   private addOne(key: SortableKey, id: number): void {
-    this.points?.set(key, id);
-    this.tree?.insert(key, id);
+    this.ordered.insert(key, id);
     this.bytes += key.length + 8;
   }
 
   private deleteOne(key: SortableKey, id: number): void {
-    this.points?.delete(key);
-    this.tree?.remove(key, id);
+    this.ordered.remove(key, id);
     this.bytes -= key.length + 8;
+  }
+
+  /** A position in a path (`a.0`) picks one element: such an array makes no index multikey. */
+  private noteArrays(document: Uint8Array, keys: number): void {
+    this.keys.arrayPrefixes(document).forEach((prefixes, field) => {
+      this.multikey ||= keys > 1 || prefixes.length > 0;
+      const known = this.multikeyPaths[field] as string[];
+      for (const prefix of prefixes) if (!known.includes(prefix)) known.push(prefix);
+      known.sort((a, b) => a.length - b.length);
+    });
   }
 
   private duplicate(key: SortableKey, document: Uint8Array): DuplicateKeyError {
     const tuples = this.keys.tuples(document);
-    const tuple = tuples.find((values) => this.keys.encode(values) === key) ?? tuples[0] ?? [];
-    const keyValue = new DocumentWriter();
-    this.spec.fields.forEach((field, i) => keyValue.field(field.path, tuple[i] ?? NULL));
-    return new DuplicateKeyError(this.namespace, this.spec, keyValue.finish());
+    const values = tuples.find((tuple) => this.keys.encode(tuple) === key) ?? tuples[0] ?? [];
+    return DuplicateKeyError.of(this.namespace, this.spec, values);
   }
 }
 
@@ -165,22 +192,4 @@ export class CollectionIndex {
 export function sameKeys(a: DocumentKeys, b: DocumentKeys): boolean {
   if (typeof a === "string" || typeof b === "string") return a === b;
   return a.length === b.length && a.every((key, i) => key === b[i]);
-}
-
-/** E11000: another document has this key in a unique index. */
-export class DuplicateKeyError extends CommandError {
-  override readonly name = "DuplicateKeyError";
-  /** The index's key pattern, raw. */
-  readonly keyPattern: Uint8Array;
-  /** The offending key, raw: field path → value (null where missing). */
-  readonly keyValue: Uint8Array;
-
-  constructor(namespace: string, spec: IndexSpec, keyValue: Uint8Array) {
-    super(
-      ErrorCode.DuplicateKey,
-      `E11000 duplicate key error collection: ${namespace} index: ${spec.name} dup key: ${describeDocument(keyValue)}`,
-    );
-    this.keyPattern = spec.keyPattern;
-    this.keyValue = keyValue;
-  }
 }

@@ -1,116 +1,280 @@
 /**
- * The sorted entries of one B+tree node, kept for fast searching.
+ * The sorted entries of one B+tree node, packed.
  *
- * Comparing strings means following a pointer to each of them. So beside every
- * key stands its *head*: its first six characters as one number,
+ * An index over a million documents has a million keys. As JavaScript strings
+ * each would cost some fifty bytes beside its own and be a thing for the
+ * garbage collector to visit. So a node keeps them as a page of a database on
+ * disk does, in two arrays of numbers:
  *
- *     "dev-42…"  →  0x6465762d3432
+ *     slots   | head start length id | head start length id | …    in order of the keys
+ *     data    | d e v - 0 4 | d e v - 0 1 | …                      in order of arrival
  *
- * A binary search reads the heads, which lie next to each other, and looks at
- * a string only where two heads are equal. Where one head is below another, so
- * is its key (shorter keys count as filled up with zeros).
+ * Neighbours in an index begin alike, so a node knows how many bytes all its
+ * keys share (here 5, `dev-0`), and a *head* is the four bytes behind them, as
+ * one number. A binary search reads heads, and looks at keys only where two
+ * heads are equal.
+ *
+ * Putting an entry in the middle moves slots and appends the key. What a
+ * removed key leaves behind is dropped when the data array is full or mostly
+ * waste: then what is left moves to a fresh array. **Bytes in use are never
+ * overwritten**, so who holds (array, start, length) of an entry holds that key
+ * for good; a resting scan does.
  */
-import type { SortableKey } from "../../bson/index.js";
+import type { KeyBytes } from "../../bson/index.js";
 
-const HEAD = 6;
+/** Words of one entry in `slots`, and which is which. */
+const WORDS = 4;
+const START = 1;
+const LENGTH = 2;
+const ID = 3;
+/** Bytes of a head. */
+const HEAD = 4;
+/** Bytes up to which a loop copies faster than a call. */
+const SHORT = 48;
+/** Wasted bytes that are not worth a new array. */
+const TOLERATED = 512;
 
-/** The first six characters of a key (each at most 255) as a number. */
-export function headOf(key: SortableKey): number {
-  if (key.length >= HEAD) {
-    const high = (key.charCodeAt(0) << 16) | (key.charCodeAt(1) << 8) | key.charCodeAt(2);
-    const low = (key.charCodeAt(3) << 16) | (key.charCodeAt(4) << 8) | key.charCodeAt(5);
-    return high * 0x1000000 + low;
-  }
-  let head = 0;
-  for (let i = 0; i < HEAD; i++) head = head * 256 + (i < key.length ? key.charCodeAt(i) : 0);
-  return head;
-}
-
-/** Sorted (key, record id) pairs in parallel arrays. */
+/** Sorted (key, record id) pairs; ids are whole numbers below 2^32. */
 export class EntryList {
-  readonly keys: SortableKey[] = [];
-  readonly ids: number[] = [];
-  private readonly heads: number[] = [];
+  length = 0;
+  /** The keys' bytes. */
+  data: Uint8Array;
+  /** Bytes of keys in use. */
+  bytes = 0;
+  /** Per entry: its head, where its key starts in {@link data}, the key's length, the record id. */
+  private slots: Uint32Array;
+  /** Bytes that all keys begin with, or fewer. */
+  private shared = 0;
+  /** Bytes of `data` that are taken, in use or not. */
+  private taken = 0;
 
-  get length(): number {
-    return this.keys.length;
+  /** Room for `entries` keys of `bytes` bytes together. */
+  constructor(entries = 4, bytes = 0) {
+    this.data = new Uint8Array(bytes);
+    this.slots = new Uint32Array(entries * WORDS);
+  }
+
+  /** The record id of entry `at`. */
+  id(at: number): number {
+    return this.slots[at * WORDS + ID] as number;
+  }
+
+  /** Where the key of entry `at` starts in {@link data}. */
+  start(at: number): number {
+    return this.slots[at * WORDS + START] as number;
+  }
+
+  /** The length of entry `at`'s key. */
+  keyLength(at: number): number {
+    return this.slots[at * WORDS + LENGTH] as number;
+  }
+
+  /** Negative, 0 or positive: the order of entry `at`'s key and `key`. */
+  compareKey(at: number, key: KeyBytes): number {
+    return this.compareFrom(0, at, key);
+  }
+
+  /** {@link compareKey} where the first `from` bytes are known to be the same. */
+  private compareFrom(from: number, at: number, key: KeyBytes): number {
+    const { data } = this;
+    const start = this.start(at);
+    const own = this.keyLength(at);
+    const { bytes, length } = key;
+    const common = own < length ? own : length;
+    for (let i = from; i < common; i++) {
+      const difference = (data[start + i] as number) - (bytes[i] as number);
+      if (difference !== 0) return difference;
+    }
+    return own - length;
   }
 
   /** The number of entries below (key, id). */
-  lowerBound(head: number, key: SortableKey, id: number): number {
-    const { heads, keys, ids } = this;
-    let low = 0;
-    let high = heads.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = heads[middle] as number;
-      if (
-        other < head ||
-        (other === head && isBelow(keys[middle] as SortableKey, ids[middle] as number, key, id))
-      )
-        low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  lowerBound(key: KeyBytes, id: number): number {
+    return this.search(key, id, 0);
   }
 
   /** The number of entries not above (key, id). */
-  upperBound(head: number, key: SortableKey, id: number): number {
-    const { heads, keys, ids } = this;
+  upperBound(key: KeyBytes, id: number): number {
+    return this.search(key, id, 1);
+  }
+
+  /** The number of entries whose order to (key, id) is below `bound`. */
+  private search(key: KeyBytes, id: number, bound: 0 | 1): number {
+    if (this.length === 0) return 0;
+    const { slots, shared, data } = this;
+    const first = this.start(0);
+    for (let i = 0; i < shared; i++) {
+      if (i === key.length) return 0;
+      const difference = (data[first + i] as number) - (key.bytes[i] as number);
+      if (difference !== 0) return difference < 0 ? this.length : 0;
+    }
+    const head = headOf(key.bytes, shared, key.length);
     let low = 0;
-    let high = heads.length;
+    let high = this.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const other = heads[middle] as number;
-      if (
-        other < head ||
-        (other === head && !isBelow(key, id, keys[middle] as SortableKey, ids[middle] as number))
-      )
-        low = middle + 1;
+      const other = slots[middle * WORDS] as number;
+      if (other < head || (other === head && this.compare(shared, middle, key, id) < bound)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** Puts an entry at position `at`: `splice` without its allocation. */
-  insert(at: number, key: SortableKey, id: number, head: number = headOf(key)): void {
-    const { keys, ids, heads } = this;
-    keys.push(key);
-    ids.push(id);
-    heads.push(head);
-    for (let i = keys.length - 1; i > at; i--) {
-      keys[i] = keys[i - 1] as SortableKey;
-      ids[i] = ids[i - 1] as number;
-      heads[i] = heads[i - 1] as number;
-    }
-    keys[at] = key;
-    ids[at] = id;
-    heads[at] = head;
+  private compare(from: number, at: number, key: KeyBytes, id: number): number {
+    return this.compareFrom(from, at, key) || this.id(at) - id;
+  }
+
+  /** Puts an entry at position `at`. */
+  insert(at: number, key: KeyBytes, id: number): void {
+    this.insertBytes(at, key.bytes, 0, key.length, id);
+  }
+
+  /** Puts an entry of another list at position `at`. */
+  insertFrom(at: number, other: EntryList, entry: number): void {
+    this.insertBytes(at, other.data, other.start(entry), other.keyLength(entry), other.id(entry));
+  }
+
+  private insertBytes(at: number, bytes: Uint8Array, start: number, length: number, id: number): void {
+    if ((this.length + 1) * WORDS > this.slots.length)
+      this.resize(this.length + Math.max(4, this.length >> 1));
+    if (this.taken + length > this.data.length) this.pack(Math.max(length, (this.bytes + length) >> 1));
+    const { slots, data, taken } = this;
+    copy(bytes, start, length, data, taken);
+    const slot = at * WORDS;
+    if (at < this.length) slots.copyWithin(slot + WORDS, slot, this.length * WORDS);
+    slots[slot + START] = taken;
+    slots[slot + LENGTH] = length;
+    slots[slot + ID] = id;
+    this.length++;
+    this.taken = taken + length;
+    this.bytes += length;
+    if (this.sharesPrefix(at)) slots[slot] = headOf(data, taken + this.shared, taken + length);
+    else this.setHeads();
   }
 
   remove(at: number): void {
-    this.keys.splice(at, 1);
-    this.ids.splice(at, 1);
-    this.heads.splice(at, 1);
+    const { slots } = this;
+    const slot = at * WORDS;
+    this.bytes -= slots[slot + LENGTH] as number;
+    slots.copyWithin(slot, slot + WORDS, this.length * WORDS);
+    this.length--;
+    if (this.taken > TOLERATED && this.bytes < this.taken / 2) this.pack(0);
   }
 
-  /** Keeps the entries before `at` and returns the others. */
-  splitAt(at: number): EntryList {
-    const rest = new EntryList();
-    rest.keys.push(...this.keys.splice(at));
-    rest.ids.push(...this.ids.splice(at));
-    rest.heads.push(...this.heads.splice(at));
+  /**
+   * Keeps the entries before `at` and returns the others.
+   * @param capacity both get room for so many entries, without more growing
+   * @param full leave no room behind here: nothing will come between these entries any more
+   */
+  splitAt(at: number, capacity: number, full: boolean): EntryList {
+    const average = Math.ceil(this.bytes / this.length);
+    const rest = new EntryList(capacity, capacity * average);
+    rest.takeFrom(this, at);
+    this.length = at;
+    this.bytes -= rest.bytes;
+    if (full) this.resize(at);
+    this.pack(full ? 0 : (capacity - at) * average);
+    this.setHeads();
     return rest;
   }
 
   /** Adds entries that are all above those here. */
   append(other: EntryList): void {
-    this.keys.push(...other.keys);
-    this.ids.push(...other.ids);
-    this.heads.push(...other.heads);
+    this.resize(this.length + other.length);
+    this.takeFrom(other, 0);
+  }
+
+  /** Appends the entries of another list from `from` on; there is room for them in `slots`. */
+  private takeFrom(other: EntryList, from: number): void {
+    let bytes = 0;
+    for (let i = from; i < other.length; i++) bytes += other.keyLength(i);
+    if (this.data.length < this.taken + bytes) this.pack(bytes);
+    const { slots, data } = this;
+    for (let i = from; i < other.length; i++) {
+      const length = other.keyLength(i);
+      const slot = this.length * WORDS;
+      copy(other.data, other.start(i), length, data, this.taken);
+      slots[slot + START] = this.taken;
+      slots[slot + LENGTH] = length;
+      slots[slot + ID] = other.id(i);
+      this.length++;
+      this.taken += length;
+    }
+    this.bytes += bytes;
+    this.setHeads();
+  }
+
+  /** Moves the slots to an array for so many entries. */
+  private resize(entries: number): void {
+    const slots = new Uint32Array(entries * WORDS);
+    slots.set(this.slots.subarray(0, this.length * WORDS));
+    this.slots = slots;
+  }
+
+  /** Moves the keys in use to a fresh array with `spare` bytes to spare. */
+  private pack(spare: number): void {
+    const data = new Uint8Array(this.bytes + spare);
+    const { slots } = this;
+    let at = 0;
+    if (this.bytes === this.taken) {
+      data.set(this.data.subarray(0, this.taken));
+      at = this.taken;
+    } else {
+      for (let slot = 0; slot < this.length * WORDS; slot += WORDS) {
+        const length = slots[slot + LENGTH] as number;
+        copy(this.data, slots[slot + START] as number, length, data, at);
+        slots[slot + START] = at;
+        at += length;
+      }
+    }
+    this.data = data;
+    this.taken = at;
+  }
+
+  /** Whether entry `at` begins with the bytes that all others share. */
+  private sharesPrefix(at: number): boolean {
+    const { data, shared } = this;
+    if (this.keyLength(at) < shared) return false;
+    const start = this.start(at);
+    const other = this.start(at === 0 ? this.length - 1 : 0);
+    for (let i = 0; i < shared; i++) if (data[start + i] !== data[other + i]) return false;
+    return true;
+  }
+
+  /** Works out anew what all keys share, which is what the first and the last share, and the heads. */
+  private setHeads(): void {
+    if (this.length === 0) return;
+    const { data, slots } = this;
+    const first = this.start(0);
+    const last = this.start(this.length - 1);
+    const common = Math.min(this.keyLength(0), this.keyLength(this.length - 1));
+    let shared = 0;
+    while (shared < common && data[first + shared] === data[last + shared]) shared++;
+    this.shared = shared;
+    for (let i = 0; i < this.length; i++) {
+      const start = this.start(i);
+      slots[i * WORDS] = headOf(data, start + shared, start + this.keyLength(i));
+    }
   }
 }
 
-function isBelow(key: SortableKey, id: number, otherKey: SortableKey, otherId: number): boolean {
-  return key < otherKey || (key === otherKey && id < otherId);
+function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, at: number): void {
+  if (length > SHORT) to.set(from.subarray(start, start + length), at);
+  else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
+}
+
+/** The bytes from `at` on as a number; a key that ends before counts as filled up with zeros. */
+function headOf(bytes: Uint8Array, at: number, end: number): number {
+  if (end - at >= HEAD) {
+    return (
+      (((bytes[at] as number) << 24) |
+        ((bytes[at + 1] as number) << 16) |
+        ((bytes[at + 2] as number) << 8) |
+        (bytes[at + 3] as number)) >>>
+      0
+    );
+  }
+  let head = 0;
+  for (let i = at; i < at + HEAD; i++) head = head * 256 + (i < end ? (bytes[i] as number) : 0);
+  return head;
 }

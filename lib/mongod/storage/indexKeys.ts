@@ -14,19 +14,24 @@
  * Two fields of a compound index may lie in the same array and are then taken
  * element by element; two different arrays would need every combination, which
  * MongoDB refuses (CannotIndexParallelArrays, 171). A hashed field holds the
- * 64-bit hash of its value (facts-mongos.md §2) and cannot meet an array (16766).
+ * 64-bit hash of its value (facts-mongos.md §2); an index with one cannot meet an array (16766).
+ * Strings are ordered by the index's collation, where it has one.
  *
  * Almost every document takes the short way: no array, each value read once
  * from raw BSON.
  */
-import type { RawValue, SortableKey } from "../../bson/index.js";
+import type { Collation, KeyBytes, RawValue, SortableKey } from "../../bson/index.js";
 import {
+  addHashToKey,
+  addToKey,
   asDocument,
+  beginKey,
   BsonType,
   elements,
   FieldPath,
   getField,
   hashedValue,
+  keyInto,
   NULL,
   sortableHash,
   sortableKey,
@@ -44,7 +49,11 @@ export class IndexKeys {
   private readonly hashed: readonly boolean[];
   private readonly single: boolean;
 
-  constructor(private readonly fields: readonly KeyField[]) {
+  /** @param collation the index's own object */
+  constructor(
+    private readonly fields: readonly KeyField[],
+    private readonly collation?: Collation,
+  ) {
     this.paths = fields.map((field) => new FieldPath(field.path));
     this.hashed = fields.map((field) => field.kind === "hashed");
     this.descending = fields.map((field) => field.kind === -1);
@@ -62,7 +71,7 @@ export class IndexKeys {
       const value = path.get(document);
       if (!meetsArray(path, value, document)) {
         if (sparse && value === undefined) return [];
-        return this.hashed[0] ? sortableHash(value) : sortableValue(value ?? NULL);
+        return this.hashed[0] ? sortableHash(value) : sortableValue(value ?? NULL, this.collation);
       }
     }
     const values = this.plainValues(document);
@@ -77,14 +86,39 @@ export class IndexKeys {
   }
 
   /**
+   * Writes the key of a document that has exactly one, without arrays, without a string: the way of nearly every insert.
+   * @returns false where {@link of} must be asked
+   */
+  writeKey(document: Uint8Array, sparse: boolean, target: KeyBytes): boolean {
+    const { paths } = this;
+    let present = !sparse;
+    beginKey(this.collation);
+    for (let i = 0; i < paths.length; i++) {
+      const path = paths[i] as FieldPath;
+      const value = path.get(document);
+      if (meetsArray(path, value, document)) return false;
+      present ||= value !== undefined;
+      if (this.hashed[i]) addHashToKey(value);
+      else addToKey(value ?? NULL, this.descending[i] as boolean);
+    }
+    if (present) keyInto(target);
+    return present;
+  }
+
+  /**
    * The document's key values, one tuple for each key; undefined stands for a missing field.
    * The slow way; also tells what a duplicate key's `keyValue` is.
    */
   tuples(document: Uint8Array): (RawValue | undefined)[][] {
     const values = this.plainValues(document);
     if (values) return [values];
-    if (this.hashed.includes(true))
-      throw new CommandError(16766, "hashed indexes do not currently support array values");
+    if (this.hashed.includes(true)) {
+      const found = this.arrayPrefixes(document).flat()[0] ?? "";
+      throw new CommandError(
+        16766,
+        `Error: hashed indexes do not currently support array values. Found array at path: ${found}`,
+      );
+    }
     const result: (RawValue | undefined)[][] = [];
     const root: RawValue = { type: BsonType.object, bytes: document, start: 0, end: document.length };
     const walks = this.paths.map((path) => ({ parts: path.parts, at: 0, value: root, done: false }));
@@ -96,12 +130,23 @@ export class IndexKeys {
   encode(tuple: readonly (RawValue | undefined)[]): SortableKey {
     if (this.single) {
       const value = tuple[0];
-      return sortableValue(this.hashed[0] ? hashedValue(value) : (value ?? NULL));
+      return this.hashed[0] ? sortableHash(value) : sortableValue(value ?? NULL, this.collation);
     }
     return sortableKey(
       tuple.map((value, i) => (this.hashed[i] ? hashedValue(value) : (value ?? NULL))),
       this.descending,
+      this.collation,
     );
+  }
+
+  /** For each field, the prefixes of its path that lead to arrays in this document, shortest first. */
+  arrayPrefixes(document: Uint8Array): string[][] {
+    const root: RawValue = { type: BsonType.object, bytes: document, start: 0, end: document.length };
+    return this.paths.map(({ parts }) => {
+      const prefixes = new Set<string>();
+      collectArrays(root, parts, 0, prefixes);
+      return [...prefixes].sort((a, b) => a.length - b.length);
+    });
   }
 
   /** The values at the index's paths, or undefined when one of them meets an array. */
@@ -114,6 +159,30 @@ export class IndexKeys {
     }
     return values;
   }
+}
+
+/** Adds the prefixes of a path at which arrays are met from `value` on; `at` components have been walked. */
+function collectArrays(
+  value: RawValue | undefined,
+  parts: readonly string[],
+  at: number,
+  prefixes: Set<string>,
+): void {
+  if (value?.type === BsonType.object) {
+    if (at < parts.length)
+      collectArrays(getField(asDocument(value), parts[at] as string), parts, at + 1, prefixes);
+    return;
+  }
+  if (value?.type !== BsonType.array) return;
+  const element = at < parts.length ? elementAt(value, parts[at] as string) : undefined;
+  if (element) {
+    collectArrays(element, parts, at + 1, prefixes);
+    return;
+  }
+  prefixes.add(parts.slice(0, at).join("."));
+  if (at === parts.length) return;
+  for (const member of elements(asDocument(value)))
+    if (member.type === BsonType.object) collectArrays(member, parts, at, prefixes);
 }
 
 /** Whether a path that was read as `value` has an array on it. */

@@ -1,30 +1,14 @@
-/**
- * Index specifications: what `createIndexes` may ask for, and when two of them clash.
- *
- * An index is identified twice: by its name, and by its *signature* (key
- * pattern, `unique`, `sparse`). Asking for what exists already is no error;
- * the same signature under another name is IndexOptionsConflict (85), the same
- * name with another signature IndexKeySpecsConflict (86).
- */
-import type { RawValue } from "../../bson/index.js";
-import {
-  asDocument,
-  asNumber,
-  asString,
-  BsonType,
-  describeDocument,
-  describeValue,
-  DocumentWriter,
-  fields,
-  getField,
-  isNumeric,
-  isTruthy,
-  toDocument,
-} from "../../bson/index.js";
-import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
+/** What an index is, apart from its entries, and how `listIndexes` shows it. */
+import type { Collation } from "../../bson/index.js";
+import { DocumentWriter, sameCollation, toDocument } from "../../bson/index.js";
 import type { KeyField } from "../../query/index.js";
+import { samePattern } from "./keyPattern.js";
+import type { PartialFilter } from "./partialFilter.js";
+import { samePartialFilter } from "./partialFilter.js";
 
-/** What an index is, apart from its entries. */
+export { parseKeyPattern } from "./keyPattern.js";
+
+/** What an index is, apart from its entries. collMod replaces it by another one. */
 export interface IndexSpec {
   readonly name: string;
   /** The key pattern as it was given, e.g. `{region: 1, device: "hashed"}`. */
@@ -34,51 +18,27 @@ export interface IndexSpec {
   readonly sparse: boolean;
   /** Kept up to date and unique, but invisible to the planner. @since MongoDB 4.4 */
   readonly hidden: boolean;
+  /** No write may add a duplicate, those that are there may stay. @since MongoDB 6.0 */
+  readonly prepareUnique?: boolean;
+  /** Which documents it holds; all when absent. */
+  readonly partialFilter?: PartialFilter;
+  /** A TTL index: how long after the date in its field a document lives. */
+  readonly expireAfterSeconds?: number;
+  /** How its strings are ordered. The index owns the object: its keys compare with no others. */
+  readonly collation?: Collation;
+  /** Index version, 2 when absent. Version 1 differs in nothing here. */
+  readonly version?: number;
+  /** Shown as it was given; it says nothing since MongoDB 4.2. */
+  readonly background?: boolean;
+  /** Shown as it was given. */
+  readonly storageEngine?: Uint8Array;
 }
 
-/** Special index kinds of MongoDB that the engine does not have. */
-const OTHER_KINDS: ReadonlySet<string> = new Set([
-  "text",
-  "2d",
-  "2dsphere",
-  "geoHaystack",
-  "columnstore",
-  "queryable_encrypted_range",
-]);
-
-const ACCEPTED: ReadonlySet<string> = new Set([
-  "v",
-  "key",
-  "name",
-  "ns",
-  "background",
-  "unique",
-  "sparse",
-  "hidden",
-  "collation",
-  "storageEngine",
-]);
-
-const REFUSED: Readonly<Record<string, string>> = {
-  expireAfterSeconds: "TTL indexes (expireAfterSeconds)",
-  partialFilterExpression: "partial indexes (partialFilterExpression)",
-  wildcardProjection: "wildcard indexes",
-  columnstoreProjection: "columnstore indexes",
-  prepareUnique: "prepareUnique",
-  clustered: "clustered indexes",
-  weights: "text indexes",
-  default_language: "text indexes",
-  language_override: "text indexes",
-  textIndexVersion: "text indexes",
-  "2dsphereIndexVersion": "geospatial indexes",
-  bits: "geospatial indexes",
-  min: "geospatial indexes",
-  max: "geospatial indexes",
-  bucketSize: "geospatial indexes",
-};
-
-/** The index that every collection has. */
-export function idIndexSpec(): IndexSpec {
+/**
+ * The index that every collection has.
+ * @param collation the collection's; the index gets it as it is, for there is no other index to mix keys with
+ */
+export function idIndexSpec(collation?: Collation): IndexSpec {
   return {
     name: "_id_",
     keyPattern: toDocument({ _id: 1 }),
@@ -86,54 +46,7 @@ export function idIndexSpec(): IndexSpec {
     unique: true,
     sparse: false,
     hidden: false,
-  };
-}
-
-/**
- * Reads one index specification of `createIndexes`.
- * @throws CommandError with the code MongoDB has for what is wrong (2, 9, 67, 197, 16764, 31303), or 238 for kinds of index that are not simulated.
- */
-export function parseIndexSpec(spec: Uint8Array): IndexSpec {
-  for (const [name, value] of fields(spec)) checkOption(spec, name, value);
-  const key = getField(spec, "key");
-  if (key?.type !== BsonType.object) {
-    throw new CommandError(
-      ErrorCode.FailedToParse,
-      "The 'key' field is a required property of an index specification",
-    );
-  }
-  const name = getField(spec, "name");
-  if (name?.type !== BsonType.string) {
-    throw new CommandError(
-      ErrorCode.FailedToParse,
-      "The 'name' field is a required property of an index specification",
-    );
-  }
-  const keyPattern = asDocument(key).slice();
-  const keyFields = parseKeyPattern(keyPattern);
-  const unique = flag(spec, "unique");
-  if (asString(name) === "")
-    throw new CommandError(ErrorCode.CannotCreateIndex, "index name cannot be empty");
-  if (unique && keyFields.some((field) => field.kind === "hashed")) {
-    throw new CommandError(
-      16764,
-      "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
-    );
-  }
-  if (isIdIndex(keyFields)) return idIndexSpec();
-  if (asString(name) === "_id_") {
-    throw new CommandError(
-      ErrorCode.BadValue,
-      "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}",
-    );
-  }
-  return {
-    name: asString(name),
-    keyPattern,
-    fields: keyFields,
-    unique,
-    sparse: flag(spec, "sparse"),
-    hidden: flag(spec, "hidden"),
+    ...(collation && { collation }),
   };
 }
 
@@ -142,118 +55,42 @@ export function isIdIndex(keyFields: readonly KeyField[]): boolean {
   return keyFields.length === 1 && keyFields[0]?.path === "_id" && keyFields[0].kind === 1;
 }
 
-/**
- * Reads a key pattern like `{region: 1, device: "hashed"}`.
- * @throws CommandError CannotCreateIndex (67), 31303, or 238 for kinds that are not simulated.
- */
-export function parseKeyPattern(pattern: Uint8Array): KeyField[] {
-  const result: KeyField[] = [];
-  for (const [path, value] of fields(pattern)) {
-    checkPath(path);
-    if (result.some((field) => field.path === path))
-      throw cannotCreate(
-        `The field '${path}' appears multiple times in the index key pattern ${describeDocument(pattern)}`,
-      );
-    result.push({ path, kind: parseKind(pattern, value) });
-  }
-  if (result.length === 0) throw cannotCreate("Index keys cannot be an empty object");
-  if (result.length > 32)
-    throw new CommandError(13103, `too many compound keys ${describeDocument(pattern)}`);
-  const hashed = result.filter((field) => field.kind === "hashed").length;
-  if (hashed > 1) {
-    throw new CommandError(
-      31303,
-      `A maximum of one index field is allowed to be hashed but found ${hashed} for 'key' ${describeDocument(pattern)}`,
-    );
-  }
-  return result;
-}
-
-function parseKind(pattern: Uint8Array, value: RawValue): KeyField["kind"] {
-  if (isNumeric(value)) {
-    const direction = asNumber(value);
-    if (direction === 0 || Number.isNaN(direction))
-      throw cannotCreate("Values in the index key pattern cannot be 0.");
-    return direction > 0 ? 1 : -1;
-  }
-  if (value.type !== BsonType.string) {
-    throw cannotCreate(
-      `Values in v:2 index key pattern cannot be of type ${typeName(value.type)}. Only numbers > 0, numbers < 0, and strings are allowed.`,
-    );
-  }
-  const kind = asString(value);
-  if (kind === "hashed") return "hashed";
-  if (OTHER_KINDS.has(kind)) throw notSimulated(`${kind} indexes`);
-  throw cannotCreate(`Unknown index plugin '${kind}' in index ${describeDocument(pattern)}`);
-}
-
-function checkPath(path: string): void {
-  if (path === "$**" || path.endsWith(".$**")) throw notSimulated("wildcard indexes");
-  for (const part of path.split(".")) {
-    if (part === "") throw cannotCreate("Index keys cannot contain an empty field.");
-    if (part.startsWith("$") && part !== "$id" && part !== "$ref" && part !== "$db")
-      throw cannotCreate("Index key contains an illegal field name: field name starts with '$'.");
-  }
-}
-
-function checkOption(spec: Uint8Array, name: string, value: RawValue): void {
-  const refused = REFUSED[name];
-  if (refused) throw notSimulated(refused);
-  if (!ACCEPTED.has(name)) {
-    throw new CommandError(
-      ErrorCode.InvalidIndexSpecificationOption,
-      `The field '${name}' is not valid for an index specification. Specification: ${describeDocument(spec)}`,
-    );
-  }
-  if (name === "collation" && value.type === BsonType.object) {
-    const locale = getField(asDocument(value), "locale");
-    if (locale?.type !== BsonType.string || asString(locale) !== "simple")
-      throw notSimulated("indexes with a collation");
-  }
-  if (name === "v" && !(isNumeric(value) && (asNumber(value) === 1 || asNumber(value) === 2))) {
-    throw cannotCreate(
-      `Invalid index specification ${describeDocument(spec)}; cannot create an index with v=${describeValue(value)}`,
-    );
-  }
-  if (
-    (name === "unique" || name === "sparse" || name === "hidden") &&
-    !isNumeric(value) &&
-    value.type !== BsonType.bool
-  ) {
-    throw new CommandError(
-      ErrorCode.TypeMismatch,
-      `The field '${name}' has value ${name}: ${describeValue(value)}, which is not convertible to bool`,
-    );
-  }
-}
-
-function flag(spec: Uint8Array, name: string): boolean {
-  const value = getField(spec, name);
-  return value !== undefined && isTruthy(value);
-}
-
-function cannotCreate(message: string): CommandError {
-  return new CommandError(ErrorCode.CannotCreateIndex, message);
-}
-
-function typeName(type: number): string {
-  return Object.entries(BsonType).find(([, number]) => number === type)?.[0] ?? String(type);
-}
-
 /** The specification as `listIndexes` shows it: `{v: 2, key: {x: 1}, name: "x_1", unique: true}`. */
 export function describeIndex(spec: IndexSpec): Uint8Array {
   const writer = new DocumentWriter()
-    .int32("v", 2)
+    .int32("v", spec.version ?? 2)
     .document("key", spec.keyPattern)
     .string("name", spec.name);
+  if (spec.background !== undefined) writer.bool("background", spec.background);
   // The _id index is unique by nature; MongoDB does not say so in its specification.
   if (spec.unique && !isIdIndex(spec.fields)) writer.bool("unique", true);
-  if (spec.sparse) writer.bool("sparse", true);
   if (spec.hidden) writer.bool("hidden", true);
+  describeRest(spec, writer);
+  if (spec.prepareUnique) writer.bool("prepareUnique", true);
   return writer.finish();
 }
 
-/** Whether two key patterns have the same fields of the same kinds in the same order. */
+/** The specification as messages print it, in the order of the catalog: `{v: 2, unique: true, key: {x: 1}, …}`. */
+export function describeInCatalog(spec: IndexSpec): Uint8Array {
+  const writer = new DocumentWriter().int32("v", spec.version ?? 2);
+  if (spec.unique && !isIdIndex(spec.fields)) writer.bool("unique", true);
+  if (spec.hidden) writer.bool("hidden", true);
+  if (spec.prepareUnique) writer.bool("prepareUnique", true);
+  writer.document("key", spec.keyPattern).string("name", spec.name);
+  if (spec.background !== undefined) writer.bool("background", spec.background);
+  describeRest(spec, writer);
+  return writer.finish();
+}
+
+function describeRest(spec: IndexSpec, writer: DocumentWriter): void {
+  if (spec.partialFilter) writer.document("partialFilterExpression", spec.partialFilter.document);
+  if (spec.sparse) writer.bool("sparse", true);
+  if (spec.expireAfterSeconds !== undefined) writer.int32("expireAfterSeconds", spec.expireAfterSeconds);
+  if (spec.storageEngine) writer.document("storageEngine", spec.storageEngine);
+  if (spec.collation) writer.document("collation", spec.collation.spec);
+}
+
+/** Whether two lists of fields are the same kinds of the same fields in the same order. */
 export function sameKey(a: readonly KeyField[], b: readonly KeyField[]): boolean {
   return (
     a.length === b.length && a.every((field, i) => field.path === b[i]?.path && field.kind === b[i]?.kind)
@@ -261,34 +98,28 @@ export function sameKey(a: readonly KeyField[], b: readonly KeyField[]): boolean
 }
 
 /**
- * Compares a wanted index with the existing ones.
- * @returns true when it exists already exactly so
- * @throws CommandError IndexOptionsConflict (85), IndexKeySpecsConflict (86)
+ * How two specifications compare, names aside. A collection can have `different` ones side by side: other keys, or
+ * another `unique`, `sparse`, collation or partial filter. `equivalent` ones differ in less: `hidden`,
+ * `expireAfterSeconds`, …
  */
-export function alreadyExists(wanted: IndexSpec, existing: Iterable<IndexSpec>): boolean {
-  const sameSignature = (other: IndexSpec): boolean =>
-    sameKey(other.fields, wanted.fields) && other.unique === wanted.unique && other.sparse === wanted.sparse;
-  for (const other of existing) {
-    const both = `Requested index: ${describeDocument(describeIndex(wanted))}, existing index: ${describeDocument(describeIndex(other))}`;
-    if (other.name === wanted.name) {
-      if (!sameSignature(other)) {
-        throw new CommandError(
-          ErrorCode.IndexKeySpecsConflict,
-          `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${both}`,
-        );
-      }
-      if (other.hidden === wanted.hidden) return true;
-      throw new CommandError(
-        ErrorCode.IndexOptionsConflict,
-        `An equivalent index already exists with the same name but different options. ${both}`,
-      );
-    }
-    if (sameSignature(other)) {
-      throw new CommandError(
-        ErrorCode.IndexOptionsConflict,
-        `Index already exists with a different name: ${other.name}`,
-      );
-    }
-  }
-  return false;
+export function compareSpecs(a: IndexSpec, b: IndexSpec): "different" | "equivalent" | "identical" {
+  if (
+    !samePattern(a.keyPattern, b.keyPattern) ||
+    a.unique !== b.unique ||
+    a.sparse !== b.sparse ||
+    !sameCollation(a.collation, b.collation) ||
+    !samePartialFilter(a.partialFilter, b.partialFilter)
+  )
+    return "different";
+  return a.hidden === b.hidden &&
+    a.expireAfterSeconds === b.expireAfterSeconds &&
+    (a.prepareUnique ?? false) === (b.prepareUnique ?? false) &&
+    sameBytes(a.storageEngine, b.storageEngine)
+    ? "identical"
+    : "equivalent";
+}
+
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -1,68 +1,75 @@
 /** One update of one record, or the document that an upsert makes instead. */
-import type { RawValue } from "../../bson/index.js";
-import { compareValues, describeValue, getField, prependField } from "../../bson/index.js";
-import { CommandError, ErrorCode, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
+import { CommandError, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
 import type { FilterNode, Update } from "../../query/index.js";
 import { upsertDocument } from "../../query/index.js";
 import type { Server } from "../command.js";
 import type { Collection } from "../storage/collection.js";
 import type { CollectionIndex } from "../storage/collectionIndex.js";
+import { checkNesting, MAX_NESTING } from "./nesting.js";
 import { prepareInsert } from "./prepareInsert.js";
+import { nextTimestamp } from "./timestamps.js";
+import { checkDocument, type Checks } from "./validation.js";
+
+const TOO_DEEP = `Document exceeds maximum nesting depth of ${MAX_NESTING}`;
+
+/** What an update needs for every record that it changes. */
+export interface UpdateRun {
+  readonly server: Server;
+  readonly collection: Collection;
+  readonly update: Update;
+  /** The filter that found the records. */
+  readonly filter: FilterNode;
+  readonly checks: Checks;
+  /** Milliseconds since 1970, the same for all records. */
+  readonly now: number;
+  /** The indexes that the update can concern; all when absent. */
+  readonly indexes?: readonly CollectionIndex[] | undefined;
+}
+
+/** A record before and after; the very same array where nothing changed. */
+export interface Change {
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+}
 
 /**
  * Updates one record.
- * @param indexes the indexes that the update can concern; all when absent
- * @returns the new document; the very same one when nothing changed
- * @throws CommandError ImmutableField (66) for a changed `_id`, 17419 for a result over 16 MiB, 11000, and what the operators throw
+ * @throws CommandError 66 for a changed `_id`, 17419 for a result over 16 MiB, Overflow (15), 121, 11000, and what
+ *   the operators throw
  */
-export function applyUpdate(
-  server: Server,
-  collection: Collection,
-  recordId: number,
-  update: Update,
-  filter: FilterNode,
-  indexes?: readonly CollectionIndex[],
-): Uint8Array {
+export function applyUpdate(run: UpdateRun, recordId: number): Change {
+  const { server, collection, update, filter, now } = run;
   const before = collection.records.get(recordId) as Uint8Array;
-  const after = update.apply(before, { now: server.environment.now(), filter });
-  if (after === before) return before;
-  const id = getField(before, "_id") as RawValue;
-  const document = keepId(after, id);
-  if (document.length > MAX_BSON_OBJECT_BYTES) {
+  const after = update.apply(before, { now, filter, nextTimestamp: () => nextTimestamp(server) });
+  if (after === before) return { before, after };
+  if (after.length > MAX_BSON_OBJECT_BYTES) {
     throw new CommandError(17419, `Resulting document after update is larger than ${MAX_BSON_OBJECT_BYTES}`);
   }
-  if (sameBytes(before, document)) return before;
-  collection.update(recordId, document, indexes);
-  return document;
+  checkNesting(after, TOO_DEEP);
+  checkDocument(server, collection, after, run.checks, before);
+  collection.update(recordId, after, run.indexes);
+  return { before, after };
 }
 
 /**
  * The document that an upsert would insert.
- * @throws CommandError what the operators throw, or what forbids to insert the result
+ * @param supplied the document to insert instead of what the update makes
+ * @throws CommandError 17420 for one over 16 MiB, what the operators throw, or what forbids to insert the result
  */
-export function makeUpsert(server: Server, update: Update, filter: FilterNode): Uint8Array {
+export function makeUpsert(
+  server: Server,
+  update: Update,
+  filter: FilterNode,
+  supplied?: Uint8Array,
+): Uint8Array {
   const document = upsertDocument(filter, update, {
     now: server.environment.now(),
+    nextTimestamp: () => nextTimestamp(server),
     newId: () => server.objectIds.next(),
+    supplied,
   });
+  if (document.length > MAX_BSON_OBJECT_BYTES)
+    throw new CommandError(17420, `Document to upsert is larger than ${MAX_BSON_OBJECT_BYTES}`);
+  checkNesting(document, TOO_DEEP);
   return prepareInsert(document, server.objectIds);
-}
-
-/** A replacement without `_id` keeps the old one; another `_id` is refused. */
-function keepId(document: Uint8Array, id: RawValue): Uint8Array {
-  const after = getField(document, "_id");
-  if (!after) return prependField(document, "_id", id);
-  if (compareValues(after, id) !== 0) {
-    throw new CommandError(
-      ErrorCode.ImmutableField,
-      `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${describeValue(after)}`,
-    );
-  }
-  return document;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }

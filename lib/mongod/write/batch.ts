@@ -5,9 +5,30 @@
  * A statement that fails is no failed command: the reply is `ok: 1` with
  * `writeErrors`, each with the statement's index in the batch.
  */
-import { DocumentWriter } from "../../bson/index.js";
+import { DocumentWriter, encodeValue } from "../../bson/index.js";
 import { checkBatchSize, checkObjectSize, CommandError, ErrorCode } from "../../protocol/index.js";
 import { DuplicateKeyError } from "../storage/collectionIndex.js";
+
+/** Errors that end the whole command: the client gave up, or the server does. */
+const FATAL: ReadonlySet<number> = new Set([
+  ErrorCode.MaxTimeMSExpired,
+  ErrorCode.Interrupted,
+  ErrorCode.InterruptedAtShutdown,
+  ErrorCode.CursorKilled,
+  ErrorCode.ExceededTimeLimit,
+]);
+
+/** Messages longer than this are left out from the third error on, so that a reply stays small. */
+const LONG_MESSAGE = 1024 * 1024;
+
+/** Errors of so many bytes together fill a reply: what follows says only its index and code. */
+const MAX_REPORT = 8 * 1024 * 1024;
+
+/** The CommandError of a statement that failed; throws on what ends the command. */
+export function statementError(error: unknown): CommandError {
+  if (error instanceof CommandError && !FATAL.has(error.code)) return error;
+  throw error;
+}
 
 /**
  * Runs the statements of a batch.
@@ -17,24 +38,42 @@ import { DuplicateKeyError } from "../storage/collectionIndex.js";
  */
 export function runBatch(count: number, ordered: boolean, run: (index: number) => void): Uint8Array[] {
   const errors: Uint8Array[] = [];
+  let reported = 0;
   for (let index = 0; index < count; index++) {
     try {
       run(index);
     } catch (error) {
-      if (!(error instanceof CommandError) || error.code === ErrorCode.MaxTimeMSExpired) throw error;
-      errors.push(writeError(index, error));
+      const writer = new DocumentWriter().int32("index", index);
+      const cause = statementError(error);
+      const full = reported < MAX_REPORT;
+      const report = full
+        ? writeErrorFields(writer, cause, errors.length).finish()
+        : writer.int32("code", cause.code).string("errmsg", "").finish();
+      errors.push(report);
+      reported += report.length;
       if (ordered) break;
     }
   }
   return errors;
 }
 
-/** `{index, code, keyPattern?, keyValue?, errmsg}`. */
-function writeError(index: number, error: CommandError): Uint8Array {
-  const writer = new DocumentWriter().int32("index", index).int32("code", error.code);
-  if (error instanceof DuplicateKeyError)
-    writer.document("keyPattern", error.keyPattern).document("keyValue", error.keyValue);
-  return writer.string("errmsg", error.message).finish();
+/**
+ * Appends what an error says: `code`, `errmsg`, and what belongs to the code, like `keyPattern` or `errInfo`.
+ * @param before how many errors the reply has already
+ */
+export function writeErrorFields(
+  writer: DocumentWriter,
+  error: CommandError,
+  before: number,
+): DocumentWriter {
+  const { code, message, extra } = error;
+  writer.int32("code", code).string("errmsg", before > 1 && message.length > LONG_MESSAGE ? "" : message);
+  const details = error instanceof DuplicateKeyError ? error.details : extra;
+  for (const [name, value] of Object.entries(details)) {
+    if (value instanceof Uint8Array) writer.document(name, value);
+    else writer.field(name, encodeValue(value));
+  }
+  return writer;
 }
 
 /**

@@ -1,3 +1,11 @@
+/**
+ * A document as it is stored.
+ *
+ * Nearly every driver sends `_id` as the first field and no empty timestamps;
+ * then this walks once over the names of the top level and returns the very
+ * slice that came. Otherwise `_id` is made or moved to the front, and each
+ * `Timestamp(0, 0)` of the top level becomes the present time.
+ */
 import type { RawValue } from "../../bson/index.js";
 import {
   asDocument,
@@ -8,55 +16,123 @@ import {
   prependField,
   topLevelNames,
 } from "../../bson/index.js";
+import { allocate } from "../../bson/bytes.js";
+import { closingNul, endOfName, endOfValue } from "../../bson/raw.js";
 import { CommandError, ErrorCode, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
+import { isEmptyTimestamp } from "../../query/index.js";
 import type { ObjectIds } from "../objectIds.js";
+import { checkNesting, MAX_NESTING } from "./nesting.js";
+
+/** What a look at the names of the top level told. */
+interface Survey {
+  /** How often there is an `_id`. */
+  ids: number;
+  idIsFirst: boolean;
+  emptyTimestamps: boolean;
+}
+
+const survey: Survey = { ids: 0, idIsFirst: false, emptyTimestamps: false };
 
 /**
- * A document as it is stored: with its `_id` first.
- *
- * Nearly every driver sends `_id` as the first field; then this looks at five
- * bytes and returns the very slice that came.
- *
- * @returns the same slice when it begins with `_id`
- * @throws CommandError BadValue (2) for a document over 16 MiB or an `_id` that is an array, a regex or undefined; DollarPrefixedFieldName (52)
+ * Prepares a document for storage.
+ * @param nextTimestamp what empty timestamps become; undefined: they stay
+ * @param lend the result may lie in memory that the next call uses again
+ * @returns the same slice when nothing is to be done
+ * @throws CommandError BadValue (2) for a document over 16 MiB or with several `_id`s, Overflow (15) for one nested
+ *   too deeply, InvalidIdField (53) for an `_id` that is an array, a regular expression or undefined,
+ *   DollarPrefixedFieldName (52)
  */
-export function prepareInsert(document: Uint8Array, objectIds: ObjectIds): Uint8Array {
+export function prepareInsert(
+  document: Uint8Array,
+  objectIds: ObjectIds,
+  nextTimestamp?: () => RawValue,
+  lend = false,
+): Uint8Array {
   if (document.length > MAX_BSON_OBJECT_BYTES) {
     throw new CommandError(
       ErrorCode.BadValue,
       `object to insert too large. size in bytes: ${document.length}, max size: ${MAX_BSON_OBJECT_BYTES}`,
     );
   }
-  if (beginsWithId(document)) {
+  checkNesting(document, `cannot insert document because it exceeds ${MAX_NESTING} levels of nesting`);
+  look(document);
+  const { ids, idIsFirst, emptyTimestamps } = survey;
+  if (ids > 1) throw new CommandError(ErrorCode.BadValue, "can't have multiple _id fields in one document");
+  if (idIsFirst) {
     const type = document[4] as number;
-    if (type === BsonType.objectId || type === BsonType.int32 || type === BsonType.string) return document;
-    checkId(getField(document, "_id") as RawValue);
-    return document;
+    if (type !== BsonType.objectId && type !== BsonType.int32 && type !== BsonType.string)
+      checkId(getField(document, "_id") as RawValue);
   }
-  const id = getField(document, "_id");
-  if (!id) return prependField(document, "_id", objectIds.next());
+  const filled = nextTimestamp && emptyTimestamps ? withTimestamps(document, nextTimestamp) : document;
+  if (idIsFirst) return filled;
+  const id = ids === 0 ? undefined : getField(filled, "_id");
+  if (!id) return prependField(filled, "_id", objectIds.next());
   checkId(id);
-  return withIdFirst(document, id);
+  return withIdFirst(filled, id, lend);
 }
 
-/** `_id\0` right after the first type byte. */
-function beginsWithId(document: Uint8Array): boolean {
-  return document[5] === 0x5f && document[6] === 0x69 && document[7] === 0x64 && document[8] === 0;
+function look(document: Uint8Array): void {
+  survey.ids = 0;
+  survey.idIsFirst = isId(document, 5);
+  survey.emptyTimestamps = false;
+  const limit = closingNul(document, 0);
+  for (let at = 4; at < limit;) {
+    const type = document[at] as BsonType;
+    const isOwnId = isId(document, at + 1);
+    if (isOwnId) survey.ids++;
+    const start = endOfName(document, at + 1, limit) + 1;
+    at = endOfValue(document, type, start, limit);
+    if (
+      type === BsonType.timestamp &&
+      !isOwnId &&
+      isEmptyTimestamp({ type, bytes: document, start, end: at })
+    )
+      survey.emptyTimestamps = true;
+  }
 }
 
-function withIdFirst(document: Uint8Array, id: RawValue): Uint8Array {
-  const writer = new DocumentWriter().field("_id", id);
+/** `_id\0` at a position. */
+function isId(document: Uint8Array, at: number): boolean {
+  return (
+    document[at] === 0x5f && document[at + 1] === 0x69 && document[at + 2] === 0x64 && document[at + 3] === 0
+  );
+}
+
+function withTimestamps(document: Uint8Array, next: () => RawValue): Uint8Array {
+  const writer = new DocumentWriter();
   forEachField(document, (name, value) => {
-    if (name !== "_id") writer.field(name, value);
+    writer.field(name, name !== "_id" && isEmptyTimestamp(value) ? next() : value);
   });
   return writer.finish();
 }
 
+/** Moves the one `_id` to the front; drivers that make it themselves append it. `id` is its value in the document. */
+function withIdFirst(document: Uint8Array, id: RawValue, lend: boolean): Uint8Array {
+  const from = id.start - ID_HEAD;
+  const length = id.end - from;
+  const size = document.length;
+  const moved = lend && size <= lent.length ? lent.subarray(0, size) : allocate(size);
+  moved.set(document);
+  moved.copyWithin(4 + length, 4, from);
+  moved.set(document.subarray(from, id.end), 4);
+  return moved;
+}
+
+/** What is lent to callers that copy the document at once: most inserts of most drivers come by here. */
+const lent = new Uint8Array(4096);
+/** Type byte and `_id\0`. */
+const ID_HEAD = 5;
+
+const UNFIT: ReadonlyMap<number, string> = new Map([
+  [BsonType.array, "array"],
+  [BsonType.regex, "regex"],
+  [BsonType.undefined, "undefined"],
+]);
+
 function checkId(id: RawValue): void {
-  if (id.type === BsonType.array) throw new CommandError(ErrorCode.BadValue, "can't use an array for _id");
-  if (id.type === BsonType.regex) throw new CommandError(ErrorCode.BadValue, "can't use a regex for _id");
-  if (id.type === BsonType.undefined)
-    throw new CommandError(ErrorCode.BadValue, "can't use a undefined for _id");
+  const unfit = UNFIT.get(id.type);
+  if (unfit !== undefined)
+    throw new CommandError(ErrorCode.InvalidIdField, `The '_id' value cannot be of type ${unfit}`);
   if (id.type !== BsonType.object) return;
   const bad = topLevelNames(asDocument(id)).find((name) => name.startsWith("$"));
   if (bad !== undefined) {

@@ -8,8 +8,18 @@
  *     { n: { $in: [1, 5] } }      [1, 1], [5, 5]
  *     { n: { $gt: 5 } }           (5, Infinity]
  *     { n: { $ne: 5 } }           [MinKey, 5), (5, MaxKey]
+ *
+ * Bounds on an index with a collation are in that collation's order: all
+ * functions here take it, and all bounds that they are given must agree on it.
  */
-import { MAX_KEY, MIN_KEY, compareValues, describeValue, type RawValue } from "../../bson/index.js";
+import {
+  MAX_KEY,
+  MIN_KEY,
+  compareValues,
+  describeValue,
+  type Collation,
+  type RawValue,
+} from "../../bson/index.js";
 
 /** A range of values; `low` = `high` with both ends included is a point. */
 export interface Interval {
@@ -31,8 +41,9 @@ export function point(v: RawValue): Interval {
   return { low: v, lowInclusive: true, high: v, highInclusive: true };
 }
 
-export function isPoint(interval: Interval): boolean {
-  return interval.lowInclusive && interval.highInclusive && compareValues(interval.low, interval.high) === 0;
+export function isPoint(interval: Interval, collation?: Collation): boolean {
+  const { low, lowInclusive, high, highInclusive } = interval;
+  return lowInclusive && highInclusive && compareValues(low, high, collation) === 0;
 }
 
 export function isFullRange(bounds: FieldBounds): boolean {
@@ -47,46 +58,48 @@ export function isFullRange(bounds: FieldBounds): boolean {
 }
 
 /** True where the value lies in one of the intervals. */
-export function boundsContain(bounds: FieldBounds, v: RawValue): boolean {
+export function boundsContain(bounds: FieldBounds, v: RawValue, collation?: Collation): boolean {
   let first = 0;
   let last = bounds.length - 1;
   while (first <= last) {
     const middle = (first + last) >> 1;
     const { low, lowInclusive, high, highInclusive } = bounds[middle]!;
-    const fromLow = compareValues(v, low);
+    const fromLow = compareValues(v, low, collation);
     if (fromLow < 0 || (fromLow === 0 && !lowInclusive)) {
       last = middle - 1;
       continue;
     }
-    const toHigh = compareValues(v, high);
+    const toHigh = compareValues(v, high, collation);
     if (toHigh < 0 || (toHigh === 0 && highInclusive)) return true;
     first = middle + 1;
   }
   return false;
 }
 
-function isEmpty({ low, lowInclusive, high, highInclusive }: Interval): boolean {
-  const order = compareValues(low, high);
+function isEmpty({ low, lowInclusive, high, highInclusive }: Interval, collation?: Collation): boolean {
+  const order = compareValues(low, high, collation);
   return order > 0 || (order === 0 && !(lowInclusive && highInclusive));
 }
 
-function compareLows(a: Interval, b: Interval): number {
-  return compareValues(a.low, b.low) || Number(b.lowInclusive) - Number(a.lowInclusive);
+function compareLows(a: Interval, b: Interval, collation?: Collation): number {
+  return compareValues(a.low, b.low, collation) || Number(b.lowInclusive) - Number(a.lowInclusive);
 }
 
-function compareHighs(a: Interval, b: Interval): number {
-  return compareValues(a.high, b.high) || Number(a.highInclusive) - Number(b.highInclusive);
+function compareHighs(a: Interval, b: Interval, collation?: Collation): number {
+  return compareValues(a.high, b.high, collation) || Number(a.highInclusive) - Number(b.highInclusive);
 }
 
 /** Intervals in any order as bounds: sorted, the overlapping and the touching ones joined, the empty ones gone. */
-export function unite(intervals: readonly Interval[]): FieldBounds {
-  const sorted = intervals.filter((interval) => !isEmpty(interval)).sort(compareLows);
+export function unite(intervals: readonly Interval[], collation?: Collation): FieldBounds {
+  const sorted = intervals
+    .filter((interval) => !isEmpty(interval, collation))
+    .sort((a, b) => compareLows(a, b, collation));
   const result: Interval[] = [];
   for (const interval of sorted) {
     const previous = result.at(-1);
-    if (previous === undefined || isGap(previous, interval)) {
+    if (previous === undefined || isGap(previous, interval, collation)) {
       result.push(interval);
-    } else if (compareHighs(previous, interval) < 0) {
+    } else if (compareHighs(previous, interval, collation) < 0) {
       const { high, highInclusive } = interval;
       result[result.length - 1] = { ...previous, high, highInclusive };
     }
@@ -95,26 +108,26 @@ export function unite(intervals: readonly Interval[]): FieldBounds {
 }
 
 /** True where some value may lie between the end of `a` and the start of `b`. */
-function isGap(a: Interval, b: Interval): boolean {
-  const order = compareValues(a.high, b.low);
+function isGap(a: Interval, b: Interval, collation?: Collation): boolean {
+  const order = compareValues(a.high, b.low, collation);
   return order < 0 || (order === 0 && !a.highInclusive && !b.lowInclusive);
 }
 
 /** What both bounds allow. */
-export function intersect(a: FieldBounds, b: FieldBounds): FieldBounds {
+export function intersect(a: FieldBounds, b: FieldBounds, collation?: Collation): FieldBounds {
   const result: Interval[] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
     const left = a[i]!;
     const right = b[j]!;
-    const lower = compareLows(left, right) >= 0 ? left : right;
-    const upper = compareHighs(left, right) <= 0 ? left : right;
+    const lower = compareLows(left, right, collation) >= 0 ? left : right;
+    const upper = compareHighs(left, right, collation) <= 0 ? left : right;
     const common: Interval = {
       low: lower.low,
       lowInclusive: lower.lowInclusive,
       high: upper.high,
       highInclusive: upper.highInclusive,
     };
-    if (!isEmpty(common)) result.push(common);
+    if (!isEmpty(common, collation)) result.push(common);
     if (upper === left) i++;
     else j++;
   }
@@ -122,7 +135,7 @@ export function intersect(a: FieldBounds, b: FieldBounds): FieldBounds {
 }
 
 /** All values outside the bounds. */
-export function complement(bounds: FieldBounds): FieldBounds {
+export function complement(bounds: FieldBounds, collation?: Collation): FieldBounds {
   const result: Interval[] = [];
   let low = MIN_KEY;
   let lowInclusive = true;
@@ -132,7 +145,7 @@ export function complement(bounds: FieldBounds): FieldBounds {
     lowInclusive = !interval.highInclusive;
   }
   result.push({ low, lowInclusive, high: MAX_KEY, highInclusive: true });
-  return result.filter((interval) => !isEmpty(interval));
+  return result.filter((interval) => !isEmpty(interval, collation));
 }
 
 /** An interval as explain prints it: `[5, 5]`, `(5, inf.0]`, `["a", {})`. */

@@ -24,10 +24,13 @@ import {
   elements,
   fields,
   NULL,
+  sameCollation,
+  type Collation,
   type RawValue,
 } from "../../bson/index.js";
 import { compileExpression, constantOf } from "../expression/compile.js";
-import type { FilterNode } from "../filter/node.js";
+import type { FilterNode, PathNode } from "../filter/node.js";
+import { mayHoldString } from "../filter/operators.js";
 import { isArrayIndex } from "../values/types.js";
 import {
   complement,
@@ -46,6 +49,7 @@ import {
   NULL_POINT,
   predicateBounds,
   type Bounds,
+  type IndexTraits,
 } from "./predicates.js";
 
 /** One field of an index key or shard key. */
@@ -57,6 +61,11 @@ export interface KeyField {
 export interface KeyBoundsOptions {
   /** The index has several keys for some documents. Default false. */
   readonly multikey?: boolean;
+  /**
+   * How the index orders strings (the query's own collation is part of the filter). Where the two differ, bounds
+   * for strings, objects and arrays are all of their kind.
+   */
+  readonly collation?: Collation | undefined;
 }
 
 /** Where a filter's matches lie in a key's space: in the product of the fields' intervals. */
@@ -76,12 +85,12 @@ export function keyBounds(
   key: readonly KeyField[],
   options: KeyBoundsOptions = {},
 ): KeyBounds {
-  const multikey = options.multikey ?? false;
-  const fieldsBounds = key.map((field) => boundsOn(node, field, multikey).intervals);
+  const index: IndexTraits = { multikey: options.multikey ?? false, collation: options.collation };
+  const fieldsBounds = key.map((field) => boundsOn(node, field, index).intervals);
   // A filter that nothing can match has empty bounds on every field.
   const empty = fieldsBounds.some((bounds) => bounds.length === 0);
   if (empty || node.op === "alwaysFalse") return { fields: key.map(() => []), exact: true };
-  return { fields: fieldsBounds, exact: isExpressed(node, key, multikey) };
+  return { fields: fieldsBounds, exact: isExpressed(node, key, index) };
 }
 
 /**
@@ -101,54 +110,58 @@ export function keyBoundsBranches(
 }
 
 /** True where the bounds of some fields together say all that the filter says. */
-function isExpressed(node: FilterNode, key: readonly KeyField[], multikey: boolean): boolean {
+function isExpressed(node: FilterNode, key: readonly KeyField[], index: IndexTraits): boolean {
   if (node.op === "and" && node.children.length !== 1) {
     // In a multikey index only one condition per field went into the bounds.
     const used = new Set<KeyField>();
     return node.children.every((child) => {
-      const field = key.find((candidate) => boundsOn(child, candidate, multikey).exact);
-      if (field === undefined || (multikey && used.has(field))) return false;
+      const field = key.find((candidate) => boundsOn(child, candidate, index).exact);
+      if (field === undefined || (index.multikey && used.has(field))) return false;
       used.add(field);
       return true;
     });
   }
-  return key.some((field) => boundsOn(node, field, multikey).exact);
+  return key.some((field) => boundsOn(node, field, index).exact);
 }
 
 /** Bounds of a filter on one field. */
-function boundsOn(node: FilterNode, field: KeyField, multikey: boolean): Bounds {
+function boundsOn(node: FilterNode, field: KeyField, index: IndexTraits): Bounds {
   switch (node.op) {
     case "alwaysFalse":
       return { intervals: [], exact: true };
     case "and":
-      return conjunction(node.children, field, multikey);
+      return conjunction(node.children, field, index);
     case "or":
-      return disjunction(node.children.map((child) => boundsOn(child, field, multikey)));
+      return disjunction(
+        node.children.map((child) => boundsOn(child, field, index)),
+        index,
+      );
     case "nor":
       return conjunction(
         node.children.map((child) => ({ op: "not", child })),
         field,
-        multikey,
+        index,
       );
     case "not":
-      return negation(node.child, field, multikey);
+      return negation(node.child, field, index);
     case "expr":
-      return multikey || field.kind === "hashed" ? ANY : expressionBounds(node.source, field.path);
+      return index.multikey || field.kind === "hashed"
+        ? ANY
+        : expressionBounds(node, node.source, field.path, index);
+    case "jsonSchema":
+    case "sampleRate":
+      return ANY;
     default:
-      return leafBounds(node, field, multikey);
+      return leafBounds(node, field, index);
   }
 }
 
-function leafBounds(
-  node: Exclude<FilterNode, { op: "and" | "or" | "nor" | "not" | "expr" | "alwaysFalse" }>,
-  field: KeyField,
-  multikey: boolean,
-): Bounds {
+function leafBounds(node: PathNode, field: KeyField, index: IndexTraits): Bounds {
   // A number in a path may pick an element or name a field: in a multikey index the keys don't tell which.
-  if (multikey && field.path.split(".").some(isArrayIndex)) return ANY;
-  if (node.op === "elemMatch") return elementBounds(node.path, node.of, node.child, field, multikey);
+  if (index.multikey && field.path.split(".").some(isArrayIndex)) return ANY;
+  if (node.op === "elemMatch") return elementBounds(node.path, node.of, node.child, field, index);
   if (node.path !== field.path) return ANY;
-  return field.kind === "hashed" ? hashedBounds(node) : predicateBounds(node, multikey);
+  return field.kind === "hashed" ? hashedBounds(node) : predicateBounds(node, index);
 }
 
 /** `$elemMatch` holds for one element, whose key is in the index. */
@@ -157,49 +170,60 @@ function elementBounds(
   of: "object" | "value",
   child: FilterNode,
   field: KeyField,
-  multikey: boolean,
+  index: IndexTraits,
 ): Bounds {
   if (field.kind === "hashed") return ANY;
   let inner: Bounds = ANY;
   if (of === "value" && path === field.path) {
     // All conditions are about the same element: their bounds may be intersected.
-    inner = boundsOn(child, { ...field, path: "" }, false);
+    inner = boundsOn(child, { ...field, path: "" }, { ...index, multikey: false });
   } else if (of === "object" && field.path.startsWith(`${path}.`)) {
-    inner = boundsOn(child, { ...field, path: field.path.slice(path.length + 1) }, multikey);
+    inner = boundsOn(child, { ...field, path: field.path.slice(path.length + 1) }, index);
   }
   return { intervals: inner.intervals, exact: false };
 }
 
-function conjunction(children: readonly FilterNode[], field: KeyField, multikey: boolean): Bounds {
-  const all = children.map((child) => boundsOn(child, field, multikey));
+function conjunction(children: readonly FilterNode[], field: KeyField, index: IndexTraits): Bounds {
+  const { multikey, collation } = index;
+  const all = children.map((child) => boundsOn(child, field, index));
   const known = all.filter((bounds) => !isFullRange(bounds.intervals));
   const exact = all.length > 0 && all.every((bounds) => bounds.exact);
   if (!multikey) {
-    return { intervals: known.reduce((sum, bounds) => intersect(sum, bounds.intervals), FULL_RANGE), exact };
+    return {
+      intervals: known.reduce((sum, bounds) => intersect(sum, bounds.intervals, collation), FULL_RANGE),
+      exact,
+    };
   }
-  const best = known.find((bounds) => bounds.intervals.every(isPoint)) ?? known[0] ?? ANY;
+  const best =
+    known.find((bounds) => bounds.intervals.every((interval) => isPoint(interval, collation))) ??
+    known[0] ??
+    ANY;
   return { intervals: best.intervals, exact: exact && all.length === 1 };
 }
 
-function disjunction(all: readonly Bounds[]): Bounds {
+function disjunction(all: readonly Bounds[], { collation }: IndexTraits): Bounds {
   return {
-    intervals: unite(all.flatMap((bounds) => bounds.intervals)),
+    intervals: unite(
+      all.flatMap((bounds) => bounds.intervals),
+      collation,
+    ),
     exact: all.every((bounds) => bounds.exact),
   };
 }
 
 /** The complement where the bounds of the negated are exact; all else may be anywhere. */
-function negation(child: FilterNode, field: KeyField, multikey: boolean): Bounds {
-  if (child.op === "not") return boundsOn(child.child, field, multikey);
+function negation(child: FilterNode, field: KeyField, index: IndexTraits): Bounds {
+  const { multikey, collation } = index;
+  if (child.op === "not") return boundsOn(child.child, field, index);
   if (child.op === "exists") {
     if (child.path !== field.path || (multikey && field.path.split(".").some(isArrayIndex))) return ANY;
     // A missing field has the key null, and so has an explicit null.
     return { intervals: field.kind === "hashed" ? hashedNullPoint() : NULL_POINT, exact: false };
   }
-  const bounds = boundsOn(child, field, multikey);
+  const bounds = boundsOn(child, field, index);
   if (!bounds.exact || field.kind === "hashed") return ANY;
   // With several keys a document can have one outside the negated bounds and still be excluded by another.
-  return { intervals: complement(bounds.intervals), exact: !multikey };
+  return { intervals: complement(bounds.intervals, collation), exact: !multikey };
 }
 
 const MIRRORED: Readonly<Record<string, string>> = {
@@ -215,7 +239,12 @@ const MIRRORED: Readonly<Record<string, string>> = {
  * Expressions compare across types, so there is no bracketing; a missing
  * value, whose key is null, is less than everything that is used here.
  */
-function expressionBounds(source: RawValue, path: string): Bounds {
+function expressionBounds(
+  node: { readonly collation?: Collation },
+  source: RawValue,
+  path: string,
+  index: IndexTraits,
+): Bounds {
   if (source.type !== BsonType.object) return ANY;
   const [operation, ...rest] = fields(asDocument(source));
   if (operation === undefined || rest.length > 0 || operation[1].type !== BsonType.array) return ANY;
@@ -223,7 +252,8 @@ function expressionBounds(source: RawValue, path: string): Bounds {
   const operands = elements(asDocument(argument));
   if (name === "$and") {
     const intervals = operands.reduce(
-      (sum: FieldBounds, operand) => intersect(sum, expressionBounds(operand, path).intervals),
+      (sum: FieldBounds, operand) =>
+        intersect(sum, expressionBounds(node, operand, path, index).intervals, index.collation),
       FULL_RANGE,
     );
     return { intervals, exact: false };
@@ -235,7 +265,8 @@ function expressionBounds(source: RawValue, path: string): Bounds {
   if (
     value === undefined ||
     canonicalType(value.type) <= canonicalType(NULL.type) ||
-    value.type === BsonType.array
+    value.type === BsonType.array ||
+    (mayHoldString(value) && !sameCollation(node.collation, index.collation))
   ) {
     return ANY;
   }

@@ -15,11 +15,14 @@ import {
   double,
   elements,
   hashedValue,
+  sameCollation,
   string,
+  type Collation,
   type RawValue,
 } from "../../bson/index.js";
 import { isNaNValue } from "../filter/comparison.js";
 import type { PathNode } from "../filter/node.js";
+import { mayHoldString } from "../filter/operators.js";
 import { regexValue, type Pattern } from "../filter/regex.js";
 import { toDecimal } from "../values/decimal.js";
 import { ALL_NUMBERS, ALL_STRINGS, bracketOf, rangeOfType } from "./brackets.js";
@@ -31,6 +34,14 @@ export interface Bounds {
   readonly exact: boolean;
 }
 
+/** What bounds depend on beside the filter. */
+export interface IndexTraits {
+  /** The index has several keys for some documents. */
+  readonly multikey: boolean;
+  /** How the index orders strings. */
+  readonly collation: Collation | undefined;
+}
+
 /** Nothing is known. */
 export const ANY: Bounds = { intervals: FULL_RANGE, exact: false };
 const NOTHING: Bounds = { intervals: [], exact: true };
@@ -38,27 +49,33 @@ const NOTHING: Bounds = { intervals: [], exact: true };
 export const NULL_POINT: FieldBounds = [point(NULL)];
 
 /** Bounds of a predicate on an ascending or descending field. */
-export function predicateBounds(node: PathNode, multikey: boolean): Bounds {
+export function predicateBounds(node: PathNode, index: IndexTraits): Bounds {
   switch (node.op) {
     case "eq":
-      return equalityBounds(node.value, multikey);
     case "gt":
     case "gte":
     case "lt":
-    case "lte":
-      return rangeBounds(node.op, node.value, multikey);
+    case "lte": {
+      if (isForeign(node.value, node.collation, index)) return anyOfKind(node.value);
+      return node.op === "eq" ? equalityBounds(node.value, index) : rangeBounds(node.op, node.value, index);
+    }
     case "in": {
       const parts = [
-        ...node.values.map((value) => equalityBounds(value, multikey)),
-        ...node.regexes.map(patternBounds),
+        ...node.values.map((value) =>
+          isForeign(value, node.collation, index) ? anyOfKind(value) : equalityBounds(value, index),
+        ),
+        ...node.regexes.map((pattern) => patternBounds(pattern, index)),
       ];
       return {
-        intervals: unite(parts.flatMap((part) => part.intervals)),
+        intervals: unite(
+          parts.flatMap((part) => part.intervals),
+          index.collation,
+        ),
         exact: parts.every((part) => part.exact),
       };
     }
     case "regex":
-      return patternBounds(node.pattern);
+      return patternBounds(node.pattern, index);
     case "type": {
       const ranges = node.types.map((type) => (type === BsonType.null ? point(NULL) : rangeOfType(type)));
       if (ranges.some((range) => range === undefined)) return ANY;
@@ -69,6 +86,17 @@ export function predicateBounds(node: PathNode, multikey: boolean): Bounds {
     default:
       return ANY; // exists, size, elemMatch
   }
+}
+
+/** True where the index orders a value's strings in another way than the query compares them. */
+function isForeign(value: RawValue, collation: Collation | undefined, index: IndexTraits): boolean {
+  return mayHoldString(value) && !sameCollation(collation, index.collation);
+}
+
+/** All strings for a string, all objects for an object; an array's keys are its elements, of any kind. */
+function anyOfKind(value: RawValue): Bounds {
+  const bracket = bracketOf(value.type);
+  return bracket === undefined ? ANY : { intervals: [bracket], exact: false };
 }
 
 /**
@@ -82,6 +110,8 @@ export function hashedBounds(node: PathNode): Bounds {
   else return ANY;
   // A hashed index has no arrays; an array as operand matches nothing there and needs no point of its own.
   if (values.some((value) => value.type === BsonType.array)) return ANY;
+  // Equal by a collation is not equal by hash.
+  if (node.collation !== undefined && values.some(mayHoldString)) return ANY;
   return {
     intervals: unite(values.flatMap(equalForms).map((value) => point(hashedValue(value)))),
     exact: false,
@@ -106,8 +136,10 @@ export function hashedNullPoint(): FieldBounds {
   return [point(hashedValue(NULL))];
 }
 
-function equalityBounds(value: RawValue, multikey: boolean): Bounds {
-  if (value.type === BsonType.array) return { intervals: unite(arrayPoints(value)), exact: false };
+function equalityBounds(value: RawValue, { multikey, collation }: IndexTraits): Bounds {
+  if (value.type === BsonType.array) {
+    return { intervals: unite(arrayPoints(value), collation), exact: false };
+  }
   // In a multikey index null also stands for "missing in one element", which is not always a match.
   const exact = !(multikey && value.type === BsonType.null);
   return { intervals: [point(value)], exact };
@@ -122,13 +154,14 @@ function arrayPoints(value: RawValue): Interval[] {
   return [point(elements(asDocument(value))[0] ?? UNDEFINED), point(value)];
 }
 
-function rangeBounds(op: "gt" | "gte" | "lt" | "lte", value: RawValue, multikey: boolean): Bounds {
+function rangeBounds(op: "gt" | "gte" | "lt" | "lte", value: RawValue, index: IndexTraits): Bounds {
+  const { multikey, collation } = index;
   const inclusive = op === "gte" || op === "lte";
   const upwards = op === "gt" || op === "gte";
   const { type } = value;
   // The key of an array is one of its elements, which may be of any kind.
   if (type === BsonType.array) return ANY;
-  if (type === BsonType.null) return inclusive ? equalityBounds(value, multikey) : NOTHING;
+  if (type === BsonType.null) return inclusive ? equalityBounds(value, index) : NOTHING;
   if (type === BsonType.minKey || type === BsonType.maxKey) {
     return extremeBounds(value, upwards === (type === BsonType.minKey), inclusive, multikey);
   }
@@ -140,7 +173,7 @@ function rangeBounds(op: "gt" | "gte" | "lt" | "lte", value: RawValue, multikey:
   const interval: Interval = upwards
     ? { ...bracket, low: value, lowInclusive: inclusive }
     : { ...bracket, high: value, highInclusive: inclusive };
-  return { intervals: unite([interval]), exact: true };
+  return { intervals: unite([interval], collation), exact: true };
 }
 
 /** MinKey and MaxKey as operands compare with values of all kinds. */
@@ -164,9 +197,11 @@ function below(high: RawValue, highInclusive: boolean): FieldBounds {
 }
 
 /** Strings with the pattern's prefix (all strings without one), and the regular expression itself as a value. */
-function patternBounds(pattern: Pattern): Bounds {
+function patternBounds(pattern: Pattern, { collation }: IndexTraits): Bounds {
   const itself = point(regexValue(pattern));
-  if (pattern.prefix === undefined) return { intervals: [ALL_STRINGS, itself], exact: false };
+  // A collation's order says nothing about characters.
+  if (pattern.prefix === undefined || collation !== undefined)
+    return { intervals: [ALL_STRINGS, itself], exact: false };
   const next = successor(pattern.prefix);
   const high = next === undefined ? ALL_STRINGS.high : string(next);
   const strings: Interval = { low: string(pattern.prefix), lowInclusive: true, high, highInclusive: false };

@@ -1,8 +1,18 @@
-/** How operators take their arguments: by position, a fixed or a variable number of them. */
-import { BsonType, asDocument, elements, type RawValue } from "../../bson/index.js";
+/**
+ * How operators take their arguments: by position, a fixed or a variable
+ * number of them, or by name in an object.
+ *
+ * MongoDB has three sentences for a wrong number of positional arguments and a
+ * few dozen for wrong names: the former are here, the latter come with each
+ * operator ({@link namedArguments}).
+ */
+import { BsonType, asDocument, elements, fields, type RawValue } from "../../bson/index.js";
 import { CommandError } from "../../protocol/index.js";
+import { isNullish, typeName } from "../values/types.js";
 import { compile } from "./compile.js";
 import type { Expression, Scope } from "./context.js";
+
+export { isNullish };
 
 /** Compiles one operator from its raw argument. `name` is the operator's, for messages. */
 export type OperatorCompiler = (argument: RawValue, scope: Scope, name: string) => Expression;
@@ -10,12 +20,12 @@ export type OperatorCompiler = (argument: RawValue, scope: Scope, name: string) 
 /** A value of an argument; undefined means missing. */
 export type Argument = RawValue | undefined;
 
-/** Null, missing or the deprecated undefined: what most operators answer with null. */
-export function isNullish(v: Argument): v is undefined | (RawValue & { readonly type: 6 | 10 }) {
-  return v === undefined || v.type === BsonType.null || v.type === BsonType.undefined;
+/** Positional arguments as written: an array is the list of them, anything else a single one. */
+export function argumentList(argument: RawValue): RawValue[] {
+  return argument.type === BsonType.array ? elements(asDocument(argument)) : [argument];
 }
 
-/** Compiles positional arguments: an array is the list of them, anything else a single one. */
+/** Compiles positional arguments. Throws 16020 or 28667 for too few or too many. */
 export function compileArguments(
   argument: RawValue,
   scope: Scope,
@@ -23,7 +33,7 @@ export function compileArguments(
   min: number,
   max = min,
 ): Expression[] {
-  const list = argument.type === BsonType.array ? elements(asDocument(argument)) : [argument];
+  const list = argumentList(argument);
   if (list.length < min || list.length > max) {
     if (min === max) {
       throw new CommandError(
@@ -69,4 +79,48 @@ export function variadic(
         name,
       );
   };
+}
+
+/** What an operator with named arguments says about a wrong one. */
+export interface NamedErrors {
+  /** The argument is no object. */
+  readonly object: readonly [code: number, message: string];
+  /** A name that it doesn't know: in place of `{name}` in the message, else behind it. */
+  readonly unknown: readonly [code: number, message: string];
+  /** Required names, in the order in which they are asked for. */
+  readonly required?: Readonly<Record<string, readonly [code: number, message: string]>>;
+}
+
+/** Values of named arguments as written. `{type}` in the message for a non-object stands for its type. */
+export function namedArguments(
+  argument: RawValue,
+  allowed: readonly string[],
+  errors: NamedErrors,
+): ReadonlyMap<string, RawValue> {
+  if (argument.type !== BsonType.object) {
+    throw new CommandError(errors.object[0], errors.object[1].replace("{type}", typeName(argument)));
+  }
+  const map = new Map(fields(asDocument(argument)));
+  for (const name of map.keys()) {
+    if (allowed.includes(name)) continue;
+    const [code, message] = errors.unknown;
+    throw new CommandError(
+      code,
+      message.includes("{name}") ? message.replace("{name}", () => name) : message + name,
+    );
+  }
+  for (const [name, [code, message]] of Object.entries(errors.required ?? {})) {
+    if (!map.has(name)) throw new CommandError(code, message);
+  }
+  return map;
+}
+
+/** An optional argument, compiled. */
+export function compileOptional(
+  named: ReadonlyMap<string, RawValue>,
+  name: string,
+  scope: Scope,
+): Expression | undefined {
+  const value = named.get(name);
+  return value === undefined ? undefined : compile(value, scope);
 }

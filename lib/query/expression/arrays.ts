@@ -1,28 +1,43 @@
 /**
- * Arrays: `$size $arrayElemAt $first $last $concatArrays $slice $map $filter
- * $reduce $range $reverseArray $isArray $indexOfArray`.
+ * Arrays by position: `$size $arrayElemAt $first $last $concatArrays $slice
+ * $range $reverseArray $isArray $indexOfArray $in $zip`.
  */
 import {
   BsonType,
   FALSE,
   NULL,
   TRUE,
-  array,
+  arrayDocument,
   asDocument,
-  asString,
+  asNumber,
+  describeValue,
   elements,
   int32,
+  isNumeric,
   isTruthy,
+  writeInt32,
+  array,
   type RawValue,
 } from "../../bson/index.js";
-import { CommandError } from "../../protocol/index.js";
-import { fitsInt32, wholeNumber } from "../values/numeric.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { int32Of } from "../values/numeric.js";
 import { typeName } from "../values/types.js";
-import { binary, isNullish, unary, variadic, type Argument, type OperatorCompiler } from "./arguments.js";
+import {
+  binary,
+  compileArguments,
+  isNullish,
+  namedArguments,
+  unary,
+  variadic,
+  type Argument,
+  type OperatorCompiler,
+} from "./arguments.js";
 import { compareArguments } from "./comparison.js";
 import { compile } from "./compile.js";
-import { bind, type Expression, type Scope } from "./context.js";
-import { checkVariableName, namedArguments } from "./fieldPath.js";
+import type { Expression, Scope } from "./context.js";
+import { boundedArray, checkSize } from "./limits.js";
+import { searchIndex } from "./substrings.js";
+import { formatDouble } from "./text.js";
 
 /** The elements of an array, or an error that names the type found instead. */
 export function listOf(v: Argument, code: number, message: (type: string) => string): RawValue[] {
@@ -36,17 +51,25 @@ function size(v: Argument): Argument {
   );
 }
 
-function elementAt(v: Argument, index: Argument): Argument {
-  if (isNullish(v) || isNullish(index)) return NULL;
+/** A 32-bit integer, or one of two errors. */
+function index(v: RawValue, codes: readonly [number, number], type: string, range: string): number {
+  if (!isNumeric(v)) throw new CommandError(codes[0], type + typeName(v));
+  const n = int32Of(v);
+  if (n === undefined) throw new CommandError(codes[1], range + formatDouble(asNumber(v)));
+  return n;
+}
+
+function elementAt(v: Argument, at: Argument): Argument {
+  if (isNullish(v) || isNullish(at)) return NULL;
   const values = listOf(v, 28689, (type) => `$arrayElemAt's first argument must be an array, but is ${type}`);
-  const at = wholeNumber(index);
-  if (at === undefined) {
-    throw new CommandError(
-      28690,
-      `$arrayElemAt's second argument must be a numeric value, but is ${typeName(index)}`,
-    );
-  }
-  return values.at(at);
+  return values.at(
+    index(
+      at,
+      [28690, 28691],
+      "$arrayElemAt's second argument must be a numeric value, but is ",
+      "$arrayElemAt's second argument must be representable as a 32-bit integer: ",
+    ),
+  );
 }
 
 function end(at: 0 | -1): OperatorCompiler {
@@ -58,175 +81,202 @@ function end(at: 0 | -1): OperatorCompiler {
 
 function concatArrays(values: readonly Argument[]): Argument {
   const all: RawValue[] = [];
+  let bytes = 0;
   for (const v of values) {
     if (isNullish(v)) return NULL;
-    all.push(...listOf(v, 28664, (type) => `$concatArrays only supports arrays, not ${type}`));
+    bytes += v.end - v.start;
+    checkSize(bytes, "$concatArrays");
+    for (const element of listOf(v, 28664, (type) => `$concatArrays only supports arrays, not ${type}`)) {
+      all.push(element);
+    }
   }
-  return array(all);
+  return boundedArray(all, "$concatArrays");
 }
 
-function slice([v, first, second]: readonly Argument[]): Argument {
+function slice([v, first, second]: readonly Argument[], hasThird: boolean): Argument {
   if (isNullish(v) || isNullish(first)) return NULL;
   const values = listOf(
     v,
     28724,
     (type) => `First argument to $slice must be an array, but is of type: ${type}`,
   );
-  const a = sliceNumber(first, 28725, "Second");
-  if (second === undefined) return array(a >= 0 ? values.slice(0, a) : values.slice(a));
+  const a = index(
+    first,
+    [28725, 28726],
+    "Second argument to $slice must be a numeric value, but is of type: ",
+    "Second argument to $slice can't be represented as a 32-bit integer: ",
+  );
+  if (!hasThird) return array(a >= 0 ? values.slice(0, a) : values.slice(a));
   if (isNullish(second)) return NULL;
-  const count = sliceNumber(second, 28727, "Third");
+  const count = index(
+    second,
+    [28727, 28728],
+    "Third argument to $slice must be numeric, but is of type: ",
+    "Third argument to $slice can't be represented as a 32-bit integer: ",
+  );
   if (count <= 0) throw new CommandError(28729, `Third argument to $slice must be positive: ${count}`);
   const from = a >= 0 ? a : Math.max(0, values.length + a);
   return array(values.slice(from, from + count));
 }
 
-function sliceNumber(v: Argument, code: number, which: string): number {
-  const n = wholeNumber(v);
-  if (n === undefined)
-    throw new CommandError(
-      code,
-      `${which} argument to $slice must be numeric, but is of type: ${typeName(v)}`,
-    );
-  return n;
-}
+/** MongoDB counts 16 bytes for each number and allows 100 MB. */
+const RANGE_BYTES = 100 * 1024 * 1024;
 
-/** Named arguments compiled, with `as` (default `this`) bound in `body`. */
-function iteration(
-  argument: RawValue,
-  scope: Scope,
-  name: string,
-  body: string,
-  optional: readonly string[],
-  code: number,
-): { input: Expression; each: Expression; slot: number; named: Map<string, RawValue> } {
-  const named = namedArguments(name, argument, ["input", "as", body, ...optional], code);
-  const inputArgument = named.get("input");
-  const bodyArgument = named.get(body);
-  if (inputArgument === undefined) throw new CommandError(code + 1, `Missing 'input' parameter to ${name}`);
-  if (bodyArgument === undefined) throw new CommandError(code + 3, `Missing '${body}' parameter to ${name}`);
-  const as = named.get("as");
-  const variable = as === undefined ? "this" : asString(as);
-  checkVariableName(variable);
-  const inner = bind(scope, variable);
-  return {
-    input: compile(inputArgument, scope),
-    each: compile(bodyArgument, inner.scope),
-    slot: inner.slot,
-    named,
-  };
-}
-
-const map: OperatorCompiler = (argument, scope, name) => {
-  const { input, each, slot } = iteration(argument, scope, name, "in", [], 16879);
-  return (context) => {
-    const v = input(context);
-    if (isNullish(v)) return NULL;
-    const values = listOf(v, 16883, (type) => `input to $map must be an array not ${type}`);
-    return array(
-      values.map((value) => {
-        context.slots[slot] = value;
-        return each(context) ?? NULL;
-      }),
-    );
-  };
-};
-
-const filter: OperatorCompiler = (argument, scope, name) => {
-  const { input, each, slot, named } = iteration(argument, scope, name, "cond", ["limit"], 28646);
-  const limitArgument = named.get("limit");
-  const limit = limitArgument === undefined ? undefined : compile(limitArgument, scope);
-  return (context) => {
-    const v = input(context);
-    if (isNullish(v)) return NULL;
-    const values = listOf(v, 28651, (type) => `input to $filter must be an array not ${type}`);
-    const limitValue = limit?.(context);
-    const most = isNullish(limitValue) ? Infinity : wholeNumber(limitValue);
-    if (most === undefined || most < 1)
-      throw new CommandError(327392, "$filter: limit must be greater than 0");
-    const kept: RawValue[] = [];
-    for (const value of values) {
-      if (kept.length >= most) break;
-      context.slots[slot] = value;
-      if (isTruthy(each(context))) kept.push(value);
-    }
-    return array(kept);
-  };
-};
-
-const reduce: OperatorCompiler = (argument, scope, name) => {
-  const named = namedArguments(name, argument, ["input", "initialValue", "in"], 40076);
-  const [input, initial, body] = ["input", "initialValue", "in"].map((part, i) => {
-    const value = named.get(part);
-    if (value === undefined) throw new CommandError(40077 + i, `${name} requires '${part}' to be specified`);
-    return value;
-  });
-  const inputExpression = compile(input!, scope);
-  const initialExpression = compile(initial!, scope);
-  const withThis = bind(scope, "this");
-  const withValue = bind(withThis.scope, "value");
-  const each = compile(body!, withValue.scope);
-  return (context) => {
-    const v = inputExpression(context);
-    if (isNullish(v)) return NULL;
-    let value = initialExpression(context);
-    for (const element of listOf(
-      v,
-      40080,
-      (type) => `$reduce requires that 'input' be an array, found: ${type}`,
-    )) {
-      context.slots[withThis.slot] = element;
-      context.slots[withValue.slot] = value;
-      value = each(context);
-    }
-    return value;
-  };
-};
-
-const RANGE_LIMIT = 5_000_000;
-
-function range([start, stop, step]: readonly Argument[]): Argument {
-  const from = rangeNumber(start, "starting", 34443);
-  const to = rangeNumber(stop, "ending", 34445);
-  const by = step === undefined ? 1 : rangeNumber(step, "step", 34447);
+function range(values: readonly Argument[]): Argument {
+  const from = rangeNumber(values[0], "starting", "a", [34443, 34444]);
+  const to = rangeNumber(values[1], "ending", "an", [34445, 34446]);
+  const by = values.length > 2 ? rangeNumber(values[2], "step", "a", [34447, 34448]) : 1;
   if (by === 0) throw new CommandError(34449, "$range requires a non-zero step value");
-  if ((to - from) / by > RANGE_LIMIT) throw new CommandError(146, "$range would use too much memory");
-  const values: RawValue[] = [];
-  for (let n = from; by > 0 ? n < to : n > to; n += by) values.push(int32(n));
-  return array(values);
+  const steps = Math.trunc((to - from) / by);
+  const needed = 24 + 16 * (steps >= 0 ? steps + 1 : 0);
+  if (needed >= RANGE_BYTES) {
+    throw new CommandError(
+      ErrorCode.ExceededMemoryLimit,
+      `$range would use too much memory (${needed} bytes) and cannot spill to disk. Memory limit: ${RANGE_BYTES} bytes`,
+    );
+  }
+  return numbers(from, by, Math.max(0, Math.ceil((to - from) / by)));
 }
 
-function rangeNumber(v: Argument, which: string, code: number): number {
-  const n = wholeNumber(v);
-  if (n === undefined || !fitsInt32(n)) {
+function rangeNumber(v: Argument, which: string, article: string, codes: readonly [number, number]): number {
+  if (v === undefined || !isNumeric(v)) {
     throw new CommandError(
-      code,
-      `$range requires a numeric ${which} value that can be represented as a 32-bit integer, found value of type: ${typeName(v)}`,
+      codes[0],
+      `$range requires a numeric ${which} value, found value of type:${which === "step" ? "" : " "}${typeName(v)}`,
+    );
+  }
+  const n = int32Of(v);
+  if (n === undefined) {
+    throw new CommandError(
+      codes[1],
+      `$range requires ${article} ${which} value that can be represented as a 32-bit integer, found value: ${describeValue(v)}`,
     );
   }
   return n;
 }
 
-function indexOfArray([v, searched, start, stop]: readonly Argument[]): Argument {
-  if (isNullish(v)) return NULL;
-  const values = listOf(
-    v,
-    40090,
-    (type) => `$indexOfArray requires an array as a first argument, found: ${type}`,
-  );
-  const from = indexBound(start, 0);
-  const to = Math.min(values.length, indexBound(stop, Infinity));
-  for (let i = from; i < to; i++) if (compareArguments(values[i], searched) === 0) return int32(i);
-  return int32(-1);
+/** `count` int32 from `first` on as an array, its bytes written straight away: a long range makes no objects. */
+function numbers(first: number, step: number, count: number): RawValue {
+  let bytes = 5 + 6 * count;
+  for (let digits = 1, from = 0, to = 10; from < count; digits++, from = to, to *= 10) {
+    bytes += digits * (Math.min(to, count) - from);
+  }
+  const doc = new Uint8Array(bytes);
+  writeInt32(doc, 0, bytes);
+  let at = 4;
+  for (let i = 0, n = first; i < count; i++, n += step) {
+    doc[at++] = BsonType.int32;
+    const name = String(i);
+    for (let j = 0; j < name.length; j++) doc[at++] = name.charCodeAt(j);
+    at++;
+    writeInt32(doc, at, n);
+    at += 4;
+  }
+  return arrayDocument(doc);
 }
 
-function indexBound(v: Argument, otherwise: number): number {
-  if (v === undefined) return otherwise;
-  const n = wholeNumber(v);
-  if (n === undefined || n < 0)
-    throw new CommandError(40096, "$indexOfArray requires nonnegative integral indexes");
-  return n;
+function reverse(v: Argument, name: string): Argument {
+  if (isNullish(v)) return NULL;
+  return array(
+    listOf(
+      v,
+      34435,
+      (type) => `The argument to ${name} must be an array, but was of type: ${type}`,
+    ).reverse(),
+  );
 }
+
+const INDEX_CODES = [9711600, 9711601] as const;
+
+const indexOfArray: OperatorCompiler = (argument, scope, name) => {
+  const operands = compileArguments(argument, scope, name, 2, 4);
+  const { collation } = scope.options;
+  return (context) => {
+    const [v, searched, start, stop] = operands.map((operand) => operand(context));
+    if (isNullish(v)) return NULL;
+    const values = listOf(
+      v,
+      40090,
+      (type) => `$indexOfArray requires an array as a first argument, found: ${type}`,
+    );
+    const from = operands.length > 2 ? searchIndex(start, name, "starting index", INDEX_CODES) : 0;
+    const to = operands.length > 3 ? searchIndex(stop, name, "ending index", INDEX_CODES) : Infinity;
+    for (let i = from; i < Math.min(values.length, to); i++) {
+      if (compareArguments(values[i], searched, collation) === 0) return int32(i);
+    }
+    return int32(-1);
+  };
+};
+
+const membership: OperatorCompiler = (argument, scope, name) => {
+  const [sought, list] = compileArguments(argument, scope, name, 2) as [Expression, Expression];
+  const { collation } = scope.options;
+  return (context) => {
+    const v = sought(context);
+    const values = listOf(
+      list(context),
+      40081,
+      (type) => `$in requires an array as a second argument, found: ${type}`,
+    );
+    return values.some((element) => compareArguments(v, element, collation) === 0) ? TRUE : FALSE;
+  };
+};
+
+function expressionList(v: RawValue | undefined, scope: Scope, code: number, name: string): Expression[] {
+  if (v === undefined) return [];
+  return listOf(v, code, (type) => `${name} must be an array of expressions, found ${type}`).map((item) =>
+    compile(item, scope),
+  );
+}
+
+/** `{ $zip: { inputs: [[1, 2], ["a", "b"]] } }` → `[[1, "a"], [2, "b"]]` */
+const zip: OperatorCompiler = (argument, scope, name) => {
+  const named = namedArguments(argument, ["inputs", "defaults", "useLongestLength"], {
+    object: [34460, "$zip only supports an object as an argument, found {type}"],
+    unknown: [34464, "$zip found an unknown argument: "],
+  });
+  const inputs = expressionList(named.get("inputs"), scope, 34461, "inputs");
+  const defaults = expressionList(named.get("defaults"), scope, 34462, "defaults");
+  const flag = named.get("useLongestLength");
+  if (flag !== undefined && flag.type !== BsonType.bool) {
+    throw new CommandError(34463, `useLongestLength must be a bool, found ${typeName(argument)}`);
+  }
+  const longest = isTruthy(flag);
+  if (inputs.length === 0) throw new CommandError(34465, "$zip requires at least one input array");
+  if (!longest && defaults.length > 0) {
+    throw new CommandError(34466, "cannot specify defaults unless useLongestLength is true");
+  }
+  if (defaults.length > 0 && defaults.length !== inputs.length) {
+    throw new CommandError(34467, "defaults and inputs must have the same length");
+  }
+  return (context) => {
+    const columns: RawValue[][] = [];
+    for (const input of inputs) {
+      const v = input(context);
+      if (isNullish(v)) return NULL;
+      columns.push(
+        listOf(v, 34468, () => `${name} found a non-array expression in input: ${describeValue(v)}`),
+      );
+    }
+    const lengths = columns.map((column) => column.length);
+    const rows = longest ? Math.max(...lengths) : Math.min(...lengths);
+    checkSize(rows * columns.length * 16, name);
+    const fill = columns.map((_, i) => defaults[i]?.(context) ?? NULL);
+    const result: RawValue[] = [];
+    for (let row = 0; row < rows; row++)
+      result.push(array(columns.map((column, i) => column[row] ?? fill[i]!)));
+    return boundedArray(result, name);
+  };
+};
+
+const sliceOperator: OperatorCompiler = (argument, scope, name) => {
+  const operands = compileArguments(argument, scope, name, 2, 3);
+  return (context) =>
+    slice(
+      operands.map((operand) => operand(context)),
+      operands.length > 2,
+    );
+};
 
 export const ARRAYS: Readonly<Record<string, OperatorCompiler>> = {
   $size: unary(size),
@@ -234,22 +284,11 @@ export const ARRAYS: Readonly<Record<string, OperatorCompiler>> = {
   $first: end(0),
   $last: end(-1),
   $concatArrays: variadic(concatArrays),
-  $slice: variadic(slice, 2, 3),
-  $map: map,
-  $filter: filter,
-  $reduce: reduce,
+  $slice: sliceOperator,
   $range: variadic(range, 2, 3),
-  $reverseArray: unary((v, name) =>
-    isNullish(v)
-      ? NULL
-      : array(
-          listOf(
-            v,
-            34435,
-            (type) => `The argument to ${name} must be an array, but was of type: ${type}`,
-          ).reverse(),
-        ),
-  ),
+  $reverseArray: unary(reverse),
   $isArray: unary((v) => (v?.type === BsonType.array ? TRUE : FALSE)),
-  $indexOfArray: variadic(indexOfArray, 2, 4),
+  $indexOfArray: indexOfArray,
+  $in: membership,
+  $zip: zip,
 };

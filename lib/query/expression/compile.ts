@@ -20,12 +20,15 @@ import {
   document,
   elements,
   fields,
+  isEmptyDocument,
   type RawValue,
 } from "../../bson/index.js";
 import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
 import type { Expression, ExpressionOptions, Scope } from "./context.js";
-import { compileVariable, fieldPath } from "./fieldPath.js";
-import { NOT_BUILT, OPERATORS } from "./operators.js";
+import { checkFieldName, fieldPath, pathParts, valueAtPath } from "./fieldPath.js";
+import { boundedArray } from "./limits.js";
+import { NOT_BUILT, operators } from "./operators.js";
+import { boundVariable, checkDocument, compileVariable } from "./variables.js";
 
 const MAX_DEPTH = 200;
 
@@ -46,7 +49,7 @@ export function compile(v: RawValue, scope: Scope): Expression {
     case BsonType.string: {
       const text = asString(v);
       if (text.startsWith("$$")) return compileVariable(text.slice(2), scope);
-      return text.startsWith("$") ? fieldPath(text.slice(1)) : constant(v);
+      return text.startsWith("$") ? compilePath(text.slice(1), scope) : constant(v);
     }
     case BsonType.array:
       return compileArray(elements(asDocument(v)), scope);
@@ -55,6 +58,17 @@ export function compile(v: RawValue, scope: Scope): Expression {
     default:
       return constant(v);
   }
+}
+
+/** A path begins at `$$CURRENT`, which is the document unless a `$let` says otherwise. */
+function compilePath(path: string, scope: Scope): Expression {
+  const current = boundVariable("CURRENT", scope);
+  if (current !== undefined && path !== "") {
+    const parts = pathParts(path);
+    return (context) => valueAtPath(current(context), parts, 0);
+  }
+  checkDocument(scope);
+  return fieldPath(path);
 }
 
 const CONSTANTS = new WeakMap<Expression, RawValue>();
@@ -84,29 +98,37 @@ function compileArray(list: readonly RawValue[], scope: Scope): Expression {
   const items = list.map((item) => compile(item, inner));
   const values = items.map(constantOf);
   if (values.every((value) => value !== undefined)) return constant(array(values as RawValue[]));
-  return (context) => array(items.map((item) => item(context) ?? NULL));
+  return (context) =>
+    boundedArray(
+      items.map((item) => item(context) ?? NULL),
+      "$array",
+    );
 }
 
 function compileObject(doc: Uint8Array, scope: Scope): Expression {
+  if (isEmptyDocument(doc)) return constant(document(doc));
   const list = fields(doc);
-  const operator = list.find(([name]) => name.startsWith("$"));
-  if (operator !== undefined) {
+  const [first, argument] = list[0]!;
+  if (first.startsWith("$")) {
     if (list.length > 1) {
       throw new CommandError(
         15983,
         `An object representing an expression must have exactly one field: ${describeDocument(doc)}`,
       );
     }
-    return compileOperator(operator[0], operator[1], scope);
+    return compileOperator(first, argument, scope);
   }
   const inner = deeper(scope);
+  const names = new Set<string>();
   const members = list.map(([name, value]) => {
-    if (name.includes(".")) {
+    checkFieldName(name);
+    if (names.has(name)) {
       throw new CommandError(
-        16412,
-        `FieldPath field names may not contain '.'. Consider using $getField or $setField.`,
+        16406,
+        `duplicate field name specified in object literal: ${describeDocument(doc)}`,
       );
     }
+    names.add(name);
     return { name, expression: compile(value, inner) };
   });
   const evaluate = (valueOf: (expression: Expression) => RawValue | undefined): RawValue => {
@@ -117,14 +139,15 @@ function compileObject(doc: Uint8Array, scope: Scope): Expression {
     }
     return document(writer.finish());
   };
-  if (members.every(({ expression }) => constantOf(expression) !== undefined))
+  if (members.every(({ expression }) => constantOf(expression) !== undefined)) {
     return constant(evaluate(constantOf));
+  }
   return (context) => evaluate((expression) => expression(context));
 }
 
 function compileOperator(name: string, argument: RawValue, scope: Scope): Expression {
-  const operator = OPERATORS.get(name);
+  const operator = operators().get(name);
   if (operator !== undefined) return operator(argument, deeper(scope), name);
   if (NOT_BUILT.has(name)) throw notSimulated(`expression ${name}`);
-  throw new CommandError(168, `Unrecognized expression '${name}'`);
+  throw new CommandError(ErrorCode.InvalidPipelineOperator, `Unrecognized expression '${name}'`);
 }

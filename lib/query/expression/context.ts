@@ -23,10 +23,17 @@ export interface ExpressionContext {
 /** A compiled expression; undefined means missing. */
 export type Expression = (context: ExpressionContext) => RawValue | undefined;
 
+/** A variable whose value is set from outside between evaluations: `$lookup`'s `let`, `$redact`'s `$$KEEP`. */
+export interface ExternalVariable {
+  value: RawValue | undefined;
+}
+
 /** Settings from outside the expression. */
 export interface ExpressionOptions {
   /** The command's `let`: a document of constants, seen as `$$name`. */
   readonly let?: Uint8Array;
+  /** Variables beside those of `let`, by name, which they hide. */
+  readonly variables?: ReadonlyMap<string, ExternalVariable>;
   /** The clock of `$$NOW`, milliseconds since 1970. */
   readonly now?: () => number;
   /** The source of `$rand`, `$sampleRate` and `$sample`: 0 ≤ n < 1. */
@@ -53,6 +60,8 @@ export interface Scope {
   readonly options: ExpressionOptions;
   readonly binding: Binding | undefined;
   readonly depth: number;
+  /** No document is there yet: the values of a command's `let`. */
+  readonly withoutDocument?: boolean;
 }
 
 /** The scope inside a construct that binds `name`. */

@@ -1,5 +1,6 @@
 /**
- * Dates: the parts (`$year $month …`), `$dateToString`, `$dateTrunc`.
+ * Parts of dates: `$year $month …`, `$dateToParts`, `$dateFromParts`, and the
+ * halves of timestamps, `$tsSecond $tsIncrement`.
  *
  * A date is milliseconds since 1970 in UTC. With a time zone its parts are
  * those of the local clock there: the instant is shifted by the zone's offset
@@ -7,337 +8,268 @@
  */
 import {
   BsonType,
+  DocumentWriter,
   NULL,
   asDocument,
-  asMilliseconds,
-  asString,
   asTimestamp,
   date,
+  describeDocument,
+  describeValue,
+  document,
   fields,
   int32,
   int64,
-  string,
+  isTruthy,
   type RawValue,
 } from "../../bson/index.js";
-import { CommandError, notSimulated } from "../../protocol/index.js";
-import { wholeNumber } from "../values/numeric.js";
+import { CommandError } from "../../protocol/index.js";
+import {
+  MS_PER_DAY,
+  civilDate,
+  dayNumber,
+  dayOfIsoWeek,
+  dayOfYear,
+  isoWeek,
+  isoWeekday,
+} from "../values/calendar.js";
+import { int64Of } from "../values/numeric.js";
+import { instantOf } from "../values/timeZone.js";
 import { typeName } from "../values/types.js";
-import { compileArguments, isNullish, type Argument, type OperatorCompiler } from "./arguments.js";
+import {
+  compileOptional,
+  isNullish,
+  namedArguments,
+  unary,
+  type Argument,
+  type OperatorCompiler,
+} from "./arguments.js";
 import { compile } from "./compile.js";
-import type { Expression } from "./context.js";
-import { objectIdSeconds, offsetMinutes } from "./convert.js";
-import { namedArguments } from "./fieldPath.js";
+import type { Expression, ExpressionContext } from "./context.js";
+import { instant, zoneReader, type ZoneReader } from "./dateArguments.js";
 
-const DAY = 86_400_000;
-
-/** Milliseconds of a date, timestamp or ObjectId. Throws 16006 for all else. */
-function instant(v: RawValue): number {
-  switch (v.type) {
-    case BsonType.date:
-      return asMilliseconds(v);
-    case BsonType.timestamp:
-      return asTimestamp(v).high * 1000;
-    case BsonType.objectId:
-      return objectIdSeconds(v) * 1000;
-    default:
-      throw new CommandError(16006, `can't convert from BSON type ${typeName(v)} to Date`);
-  }
+/** Day number and milliseconds of the day on a local clock. */
+export interface LocalTime {
+  readonly days: number;
+  readonly time: number;
 }
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-/** The offset of a zone at an instant, in milliseconds east of UTC. Throws 40485 for an unknown zone. */
-function zoneOffset(zone: string, ms: number): number {
-  if (zone === "UTC" || zone === "GMT" || zone === "Z") return 0;
-  const minutes = offsetMinutes(zone);
-  if (minutes !== undefined) return minutes * 60_000;
-  let formatter = formatters.get(zone);
-  if (formatter === undefined) {
-    try {
-      formatter = new Intl.DateTimeFormat("en-US", {
-        timeZone: zone,
-        hourCycle: "h23",
-        year: "numeric",
-        month: "numeric",
-        day: "numeric",
-        hour: "numeric",
-        minute: "numeric",
-        second: "numeric",
-      });
-    } catch {
-      throw new CommandError(40485, `unrecognized time zone identifier: "${zone}"`);
-    }
-    if (formatters.size > 50) formatters.clear();
-    formatters.set(zone, formatter);
-  }
-  const part: Record<string, number> = {};
-  for (const { type, value } of formatter.formatToParts(ms)) part[type] = Number(value);
-  const local = Date.UTC(
-    part["year"]!,
-    part["month"]! - 1,
-    part["day"]!,
-    part["hour"]!,
-    part["minute"]!,
-    part["second"]!,
-  );
-  return local - Math.floor(ms / 1000) * 1000;
-}
-
-function zoneOf(v: Argument): string {
-  if (v?.type !== BsonType.string) {
-    throw new CommandError(40517, `timezone must evaluate to a string, found ${typeName(v)}`);
-  }
-  return asString(v);
+export function localTime(localMs: number): LocalTime {
+  const days = Math.floor(localMs / MS_PER_DAY);
+  return { days, time: localMs - days * MS_PER_DAY };
 }
 
 /** The argument of a part operator: a date, or `{ date, timezone }`. */
-function localTime(
+function partArguments(
   argument: RawValue,
   scope: Parameters<OperatorCompiler>[1],
   name: string,
-): (context: Parameters<Expression>[0]) => Date | undefined {
-  let dateExpression: Expression;
-  let zoneExpression: Expression | undefined;
-  const named =
-    argument.type === BsonType.object &&
-    !fields(asDocument(argument)).some(([field]) => field.startsWith("$"));
-  if (named) {
-    const map = namedArguments(name, argument, ["date", "timezone"], 40535);
-    const given = map.get("date");
-    if (given === undefined) throw new CommandError(40539, `missing 'date' argument to ${name}`);
-    dateExpression = compile(given, scope);
-    const zone = map.get("timezone");
-    zoneExpression = zone === undefined ? undefined : compile(zone, scope);
-  } else {
-    [dateExpression] = compileArguments(argument, scope, name, 1) as [Expression];
+): { given: Expression; zone: ZoneReader } {
+  if (argument.type === BsonType.array) {
+    const list = fields(asDocument(argument));
+    if (list.length !== 1) {
+      throw new CommandError(
+        40536,
+        `${name} accepts exactly one argument if given an array, but was given ${list.length}`,
+      );
+    }
+    return { given: compile(list[0]![1], scope), zone: zoneReader(undefined) };
   }
-  return (context) => {
-    const v = dateExpression(context);
-    if (isNullish(v)) return undefined;
-    const ms = instant(v);
-    if (zoneExpression === undefined) return new Date(ms);
-    const zone = zoneExpression(context);
-    return isNullish(zone) ? undefined : new Date(ms + zoneOffset(zoneOf(zone), ms));
-  };
+  if (argument.type !== BsonType.object)
+    return { given: compile(argument, scope), zone: zoneReader(undefined) };
+  const doc = asDocument(argument);
+  const list = fields(doc);
+  if (list[0]?.[0].startsWith("$")) return { given: compile(argument, scope), zone: zoneReader(undefined) };
+  for (const [field] of list) {
+    if (field !== "date" && field !== "timezone") {
+      throw new CommandError(40535, `unrecognized option to ${name}: "${field}"`);
+    }
+  }
+  const named = new Map(list);
+  const given = named.get("date");
+  if (given === undefined) {
+    throw new CommandError(
+      40539,
+      `missing 'date' argument to ${name}, provided: ${name}: ${describeDocument(doc)}`,
+    );
+  }
+  return { given: compile(given, scope), zone: zoneReader(compileOptional(named, "timezone", scope)) };
 }
 
-function part(read: (local: Date) => number): OperatorCompiler {
+function part(read: (local: LocalTime) => number, wrap: (n: number) => RawValue = int32): OperatorCompiler {
   return (argument, scope, name) => {
-    const local = localTime(argument, scope, name);
+    const { given, zone } = partArguments(argument, scope, name);
     return (context) => {
-      const time = local(context);
-      return time === undefined ? NULL : int32(read(time));
+      const v = given(context);
+      if (isNullish(v)) return NULL;
+      const ms = instant(v);
+      const where = zone(context);
+      return where === undefined ? NULL : wrap(read(localTime(ms + where.offsetAt(ms))));
     };
   };
 }
 
-function dayOfYear(time: Date): number {
-  const start = Date.UTC(time.getUTCFullYear(), 0, 1);
-  return Math.floor((time.getTime() - start) / DAY) + 1;
-}
+const hour = ({ time }: LocalTime): number => Math.floor(time / 3_600_000);
+const minute = ({ time }: LocalTime): number => Math.floor(time / 60_000) % 60;
+const second = ({ time }: LocalTime): number => Math.floor(time / 1000) % 60;
+const millisecond = ({ time }: LocalTime): number => time % 1000;
+
+/** Sunday 1 – Saturday 7. */
+export const dayOfWeek = ({ days }: LocalTime): number => (isoWeekday(days) % 7) + 1;
 
 /** Week of the year from 0, weeks begin on Sundays. */
-function week(time: Date): number {
-  return Math.floor((dayOfYear(time) + 6 - time.getUTCDay()) / 7);
-}
+export const weekOfYear = (local: LocalTime): number =>
+  Math.floor((dayOfYear(local.days) - dayOfWeek(local) + 7) / 7);
 
-/** Week and its year by ISO 8601: weeks begin on Mondays, week 1 has the year's first Thursday. */
-function isoWeek(time: Date): { year: number; week: number } {
-  const weekday = (time.getUTCDay() + 6) % 7;
-  const thursday = new Date(time.getTime() + (3 - weekday) * DAY);
-  return { year: thursday.getUTCFullYear(), week: Math.floor((dayOfYear(thursday) - 1) / 7) + 1 };
-}
-
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-
-function offsetText(offset: number): string {
-  const minutes = Math.abs(offset) / 60_000;
-  const digits = (n: number) => String(Math.floor(n)).padStart(2, "0");
-  return `${offset < 0 ? "-" : "+"}${digits(minutes / 60)}${digits(minutes % 60)}`;
-}
-
-function formatted(format: string, time: Date, offset: number): string {
-  const pad = (n: number, width = 2) => String(n).padStart(width, "0");
-  return format.replace(/%(.?)/g, (_, specifier: string) => {
-    switch (specifier) {
-      case "Y":
-        return pad(time.getUTCFullYear(), 4);
-      case "m":
-        return pad(time.getUTCMonth() + 1);
-      case "d":
-        return pad(time.getUTCDate());
-      case "H":
-        return pad(time.getUTCHours());
-      case "M":
-        return pad(time.getUTCMinutes());
-      case "S":
-        return pad(time.getUTCSeconds());
-      case "L":
-        return pad(time.getUTCMilliseconds(), 3);
-      case "j":
-        return pad(dayOfYear(time), 3);
-      case "w":
-        return String(time.getUTCDay() + 1);
-      case "u":
-        return String(((time.getUTCDay() + 6) % 7) + 1);
-      case "U":
-        return pad(week(time));
-      case "V":
-        return pad(isoWeek(time).week);
-      case "G":
-        return pad(isoWeek(time).year, 4);
-      case "b":
-        return MONTHS[time.getUTCMonth()]!.slice(0, 3);
-      case "B":
-        return MONTHS[time.getUTCMonth()]!;
-      case "z":
-        return offsetText(offset);
-      case "Z":
-        return String(offset / 60_000);
-      case "%":
-        return "%";
-      default:
-        throw new CommandError(18536, `Invalid format character '%${specifier}' in format string`);
-    }
+const dateToParts: OperatorCompiler = (argument, scope) => {
+  const named = namedArguments(argument, ["date", "timezone", "iso8601"], {
+    object: [40524, "$dateToParts only supports an object as its argument"],
+    unknown: [40520, "Unrecognized argument to $dateToParts: "],
+    required: { date: [40522, "Missing 'date' parameter to $dateToParts"] },
   });
-}
-
-const dateToString: OperatorCompiler = (argument, scope, name) => {
-  const named = namedArguments(name, argument, ["date", "format", "timezone", "onNull"], 18534);
-  const [given, format, timezone, onNull] = ["date", "format", "timezone", "onNull"].map((key) => {
-    const value = named.get(key);
-    return value === undefined ? undefined : compile(value, scope);
-  });
-  if (given === undefined) throw new CommandError(18628, "Missing 'date' parameter to $dateToString");
+  const given = compile(named.get("date")!, scope);
+  const zone = zoneReader(compileOptional(named, "timezone", scope));
+  const isoFlag = compileOptional(named, "iso8601", scope);
   return (context) => {
     const v = given(context);
-    if (isNullish(v)) return onNull === undefined ? NULL : onNull(context);
+    const where = zone(context);
+    const iso = isoFlag === undefined ? undefined : isoFlag(context);
+    if (where === undefined || (isoFlag !== undefined && isNullish(iso))) return NULL;
+    if (iso !== undefined && iso.type !== BsonType.bool) {
+      throw new CommandError(40521, `iso8601 must evaluate to a bool, found ${typeName(iso)}`);
+    }
+    if (isNullish(v)) return NULL;
     const ms = instant(v);
-    let pattern = "%Y-%m-%dT%H:%M:%S.%LZ";
-    if (format !== undefined) {
-      const text = format(context);
-      if (isNullish(text)) return NULL;
-      if (text.type !== BsonType.string)
-        throw new CommandError(18533, "$dateToString requires that 'format' be a string");
-      pattern = asString(text);
+    const local = localTime(ms + where.offsetAt(ms));
+    const writer = new DocumentWriter();
+    if (isTruthy(iso)) {
+      const { year, week } = isoWeek(local.days);
+      writer.int32("isoWeekYear", year).int32("isoWeek", week).int32("isoDayOfWeek", isoWeekday(local.days));
+    } else {
+      const { year, month, day } = civilDate(local.days);
+      writer.int32("year", year).int32("month", month).int32("day", day);
     }
-    let offset = 0;
-    if (timezone !== undefined) {
-      const zone = timezone(context);
-      if (isNullish(zone)) return NULL;
-      offset = zoneOffset(zoneOf(zone), ms);
-      if (format === undefined && offset !== 0) pattern = "%Y-%m-%dT%H:%M:%S.%L%z";
-    }
-    return string(formatted(pattern, new Date(ms + offset), offset));
+    return document(
+      writer
+        .int32("hour", hour(local))
+        .int32("minute", minute(local))
+        .int32("second", second(local))
+        .int32("millisecond", millisecond(local))
+        .finish(),
+    );
   };
 };
 
-const FIXED_UNITS: Readonly<Record<string, number>> = {
-  millisecond: 1,
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: DAY,
-  week: 7 * DAY,
-};
-const MONTH_UNITS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
-const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
-/** Bins are counted from here. */
-const REFERENCE = Date.UTC(2000, 0, 1);
-const REFERENCE_WEEKDAY = 6;
+const NATURAL = ["year", "month", "day"] as const;
+const ISO = ["isoWeekYear", "isoWeek", "isoDayOfWeek"] as const;
+const CLOCK = ["hour", "minute", "second", "millisecond"] as const;
+const LENGTHS = [3_600_000, 60_000, 1000, 1];
+/** Parts other than these must lie within 16 bits, so that nobody counts to the end of time. */
+const UNBOUNDED: readonly string[] = ["year", "isoWeekYear", "second", "millisecond"];
 
-/** `$dateTrunc`: the start of the bin that a date lies in, for UTC and fixed offsets. */
-const dateTrunc: OperatorCompiler = (argument, scope, name) => {
-  const named = namedArguments(
-    name,
-    argument,
-    ["date", "unit", "binSize", "timezone", "startOfWeek"],
-    5439008,
-  );
-  const [given, unit, binSize, timezone, startOfWeek] = [
-    "date",
-    "unit",
-    "binSize",
-    "timezone",
-    "startOfWeek",
-  ].map((key) => {
-    const value = named.get(key);
-    return value === undefined ? undefined : compile(value, scope);
+/** An integer part; undefined where it is null. */
+function datePart(
+  expression: Expression | undefined,
+  name: string,
+  otherwise: number,
+  context: ExpressionContext,
+): number | undefined {
+  if (expression === undefined) return otherwise;
+  const v = expression(context);
+  if (isNullish(v)) return undefined;
+  const n = int64Of(v);
+  if (n === undefined) {
+    throw new CommandError(
+      40515,
+      `'${name}' must evaluate to an integer, found ${typeName(v)} with value ${describeValue(v)}`,
+    );
+  }
+  if (!UNBOUNDED.includes(name) && (n < -32768n || n > 32767n)) {
+    throw new CommandError(
+      31034,
+      `'${name}' must evaluate to a value in the range [-32768, 32767]; value ${n} is not in range`,
+    );
+  }
+  return Number(n);
+}
+
+/** Parts may lie outside their ranges and carry over: month 14 is February of the next year. */
+const dateFromParts: OperatorCompiler = (argument, scope) => {
+  const named = namedArguments(argument, [...NATURAL, ...ISO, ...CLOCK, "timezone"], {
+    object: [40519, "$dateFromParts only supports an object as its argument"],
+    unknown: [40518, "Unrecognized argument to $dateFromParts: "],
   });
-  if (given === undefined) throw new CommandError(5439009, "Missing 'date' parameter to $dateTrunc");
-  if (unit === undefined) throw new CommandError(5439010, "Missing 'unit' parameter to $dateTrunc");
+  const has = (name: string) => named.has(name);
+  if (!has("year") && !has("isoWeekYear")) {
+    throw new CommandError(40516, "$dateFromParts requires either 'year' or 'isoWeekYear' to be present");
+  }
+  if (has("year") && ISO.some(has)) {
+    throw new CommandError(40489, "$dateFromParts does not allow mixing natural dates with ISO dates");
+  }
+  if (has("isoWeekYear") && NATURAL.some(has)) {
+    throw new CommandError(40525, "$dateFromParts does not allow mixing ISO dates with natural dates");
+  }
+  const isIso = has("isoWeekYear");
+  const names = isIso ? ISO : NATURAL;
+  const dayParts = names.map((name) => compileOptional(named, name, scope));
+  const clockParts = CLOCK.map((name) => compileOptional(named, name, scope));
+  const zone = zoneReader(compileOptional(named, "timezone", scope));
   return (context) => {
-    const values = [given, unit, binSize, timezone, startOfWeek].map((expression) => expression?.(context));
-    const [v, unitValue, sizeValue, zoneValue, weekValue] = values;
-    if (isNullish(v) || isNullish(unitValue)) return NULL;
-    if (unitValue.type !== BsonType.string)
-      throw new CommandError(5439013, "$dateTrunc requires 'unit' to be a string");
-    const unitName = asString(unitValue);
-    const size = sizeValue === undefined ? 1 : wholeNumber(sizeValue);
-    if (size === undefined || size <= 0)
-      throw new CommandError(5439018, "$dateTrunc requires 'binSize' to be greater than 0");
-    const ms = instant(v);
-    const zone = zoneValue === undefined ? "UTC" : zoneOf(zoneValue);
-    if (zone !== "UTC" && zone !== "GMT" && offsetMinutes(zone) === undefined) {
-      throw notSimulated("$dateTrunc in a time zone with daylight saving");
+    let time = 0;
+    for (const [i, expression] of clockParts.entries()) {
+      const n = datePart(expression, CLOCK[i]!, 0, context);
+      if (n === undefined) return NULL;
+      time += n * LENGTHS[i]!;
     }
-    const offset = zoneOffset(zone, ms);
-    const months = MONTH_UNITS[unitName];
-    if (months !== undefined) return date(truncateMonths(ms + offset, months * size) - offset);
-    const fixed = FIXED_UNITS[unitName];
-    if (fixed === undefined) throw new CommandError(9, `unknown time unit value: ${unitName}`);
-    let reference = REFERENCE;
-    if (unitName === "week") {
-      if (size > 1) throw notSimulated("$dateTrunc to more than one week");
-      const first = weekValue === undefined ? "sunday" : asString(weekValue).toLowerCase();
-      const day = WEEKDAYS.findIndex((weekday) => weekday === first || weekday.slice(0, 3) === first);
-      if (day === -1) throw new CommandError(9, `unknown day of week value: ${first}`);
-      reference += (day - REFERENCE_WEEKDAY) * DAY;
+    const where = zone(context);
+    if (where === undefined) return NULL;
+    const parts: number[] = [];
+    for (const [i, expression] of dayParts.entries()) {
+      const n = datePart(expression, names[i]!, i === 0 ? 1970 : 1, context);
+      if (n === undefined) return NULL;
+      parts.push(n);
     }
-    const length = fixed * size;
-    return date(reference + Math.floor((ms + offset - reference) / length) * length - offset);
+    const [year, middle, last] = parts as [number, number, number];
+    if (year < 1 || year > 9999) {
+      throw new CommandError(
+        isIso ? 31095 : 40523,
+        `'${names[0]}' must evaluate to an integer in the range 1 to 9999, found ${year}`,
+      );
+    }
+    const days = isIso ? dayOfIsoWeek(year, middle, last) : dayNumber(year, middle, last);
+    const local = days * MS_PER_DAY + time;
+    if (!Number.isSafeInteger(local)) {
+      throw new CommandError(5166406, "the parts are too large for a date");
+    }
+    return date(instantOf(local, where));
   };
 };
 
-function truncateMonths(localMs: number, length: number): number {
-  const local = new Date(localMs);
-  const months = (local.getUTCFullYear() - 2000) * 12 + local.getUTCMonth();
-  return Date.UTC(2000, Math.floor(months / length) * length, 1);
+function timestampPart(code: number, read: (ts: { high: number; low: number }) => number): OperatorCompiler {
+  return unary((v: Argument, name) => {
+    if (isNullish(v)) return NULL;
+    if (v.type !== BsonType.timestamp) {
+      throw new CommandError(code, ` Argument to ${name} must be a timestamp, but is ${typeName(v)}`);
+    }
+    return int64(read(asTimestamp(v)));
+  });
 }
 
 export const DATES: Readonly<Record<string, OperatorCompiler>> = {
-  $year: part((time) => time.getUTCFullYear()),
-  $month: part((time) => time.getUTCMonth() + 1),
-  $dayOfMonth: part((time) => time.getUTCDate()),
-  $hour: part((time) => time.getUTCHours()),
-  $minute: part((time) => time.getUTCMinutes()),
-  $second: part((time) => time.getUTCSeconds()),
-  $millisecond: part((time) => time.getUTCMilliseconds()),
-  $dayOfYear: part(dayOfYear),
-  $dayOfWeek: part((time) => time.getUTCDay() + 1),
-  $week: part(week),
-  $isoDayOfWeek: part((time) => ((time.getUTCDay() + 6) % 7) + 1),
-  $isoWeek: part((time) => isoWeek(time).week),
-  $isoWeekYear: (argument, scope, name) => {
-    const local = localTime(argument, scope, name);
-    return (context) => {
-      const time = local(context);
-      return time === undefined ? NULL : int64(isoWeek(time).year);
-    };
-  },
-  $dateToString: dateToString,
-  $dateTrunc: dateTrunc,
+  $year: part(({ days }) => civilDate(days).year),
+  $month: part(({ days }) => civilDate(days).month),
+  $dayOfMonth: part(({ days }) => civilDate(days).day),
+  $hour: part(hour),
+  $minute: part(minute),
+  $second: part(second),
+  $millisecond: part(millisecond),
+  $dayOfYear: part(({ days }) => dayOfYear(days)),
+  $dayOfWeek: part(dayOfWeek),
+  $week: part(weekOfYear),
+  $isoDayOfWeek: part(({ days }) => isoWeekday(days)),
+  $isoWeek: part(({ days }) => isoWeek(days).week),
+  $isoWeekYear: part(({ days }) => isoWeek(days).year, int64),
+  $dateToParts: dateToParts,
+  $dateFromParts: dateFromParts,
+  $tsSecond: timestampPart(5687301, ({ high }) => high),
+  $tsIncrement: timestampPart(5687302, ({ low }) => low),
 };

@@ -1,113 +1,95 @@
 /** The table of expression operators, and the names of those that MongoDB has beyond it. */
-import {
-  BsonType,
-  NULL,
-  asDocument,
-  elements,
-  encodeValue,
-  hash64,
-  int64,
-  type RawValue,
-} from "../../bson/index.js";
-import { ACCUMULATORS } from "../pipeline/accumulators.js";
-import { compileArguments, unary, type OperatorCompiler } from "./arguments.js";
+import { BsonType, NULL, int32, hashedValue } from "../../bson/index.js";
+import { CommandError } from "../../protocol/index.js";
+import { typeName } from "../values/types.js";
+import { AGGREGATES } from "./aggregate.js";
+import { isNullish, unary, type OperatorCompiler } from "./arguments.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAYS } from "./arrays.js";
 import { COMPARISON } from "./comparison.js";
-import { constant } from "./compile.js";
+import { compile, constant } from "./compile.js";
 import { CONVERSIONS } from "./convert.js";
+import { DATE_ARITHMETIC } from "./dateArithmetic.js";
 import { DATES } from "./dates.js";
+import { DATE_STRINGS } from "./dateStrings.js";
+import { FUNCTIONS } from "./functions.js";
+import { ITERATION } from "./iterate.js";
 import { LOGIC } from "./logic.js";
+import { meta } from "./metadata.js";
 import { OBJECTS } from "./objects.js";
+import { REGEX } from "./regex.js";
 import { SETS } from "./sets.js";
+import { sortArray } from "./sortArray.js";
 import { STRINGS } from "./strings.js";
+import { SUBSTRINGS } from "./substrings.js";
 
-/** `$sum $avg $min $max` as expressions: over the arguments, or over the elements of a single array. */
-function aggregate(accumulator: string): OperatorCompiler {
-  const create = ACCUMULATORS.get(accumulator)!;
-  return (argument, scope, name) => {
-    const operands = compileArguments(argument, scope, name, 0, Infinity);
-    return (context) => {
-      const state = create();
-      const values = operands.map((operand) => operand(context));
-      const only = values.length === 1 ? values[0] : undefined;
-      const list: readonly (RawValue | undefined)[] =
-        only?.type === BsonType.array ? elements(asDocument(only)) : values;
-      for (const v of list) state.add(v);
-      return state.result();
-    };
-  };
-}
+const literal: OperatorCompiler = (argument) => constant(argument);
 
 const MISCELLANEOUS: Readonly<Record<string, OperatorCompiler>> = {
-  $literal: (argument) => constant(argument),
+  $literal: literal,
+  $const: literal,
+  $meta: (argument, scope, name) => meta(argument, scope, name),
+  $sortArray: (argument, scope, name) => sortArray(argument, scope, name),
   /** The number that a hashed index stores for a value: what routes a document under a hashed shard key. */
-  $toHashedIndexKey: unary((v) => int64(hash64(v ?? NULL))),
-  $bsonSize: unary((v) =>
-    v === undefined || v.type === BsonType.null ? NULL : encodeValue(asDocument(v).length),
-  ),
-  $sum: aggregate("$sum"),
-  $avg: aggregate("$avg"),
-  $min: aggregate("$min"),
-  $max: aggregate("$max"),
+  $toHashedIndexKey: (argument, scope) => {
+    const operand = compile(argument, scope);
+    return (context) => hashedValue(operand(context) ?? NULL);
+  },
+  $bsonSize: unary((v, name) => {
+    if (isNullish(v)) return NULL;
+    if (v.type !== BsonType.object) {
+      throw new CommandError(31393, `${name} requires a document input, found: ${typeName(v)}`);
+    }
+    return int32(v.end - v.start);
+  }),
 };
 
-/** Compilers by operator name. */
-export const OPERATORS: ReadonlyMap<string, OperatorCompiler> = new Map(
-  [ARITHMETIC, COMPARISON, LOGIC, STRINGS, CONVERSIONS, DATES, ARRAYS, SETS, OBJECTS, MISCELLANEOUS].flatMap(
-    (group) => Object.entries(group),
-  ),
-);
+let table: ReadonlyMap<string, OperatorCompiler> | undefined;
 
-/** Known to MongoDB, refused here with a coded error. */
+/**
+ * Compilers by operator name. Put together when first asked for: the modules of operators and the compiler import each
+ * other, and which of them is complete first depends on who is imported first.
+ */
+export function operators(): ReadonlyMap<string, OperatorCompiler> {
+  return (table ??= new Map(
+    [
+      AGGREGATES,
+      ARITHMETIC,
+      ARRAYS,
+      COMPARISON,
+      CONVERSIONS,
+      DATES,
+      DATE_ARITHMETIC,
+      DATE_STRINGS,
+      FUNCTIONS,
+      ITERATION,
+      LOGIC,
+      OBJECTS,
+      REGEX,
+      SETS,
+      STRINGS,
+      SUBSTRINGS,
+      MISCELLANEOUS,
+    ].flatMap((group) => Object.entries(group)),
+  ));
+}
+
+/**
+ * Known to MongoDB, refused here with a coded error: JavaScript, comparisons of encrypted strings, and what came
+ * with 8.3.
+ */
 export const NOT_BUILT: ReadonlySet<string> = new Set([
-  "$acos",
-  "$acosh",
-  "$asin",
-  "$asinh",
-  "$atan",
-  "$atan2",
-  "$atanh",
-  "$binarySize",
-  "$bitAnd",
-  "$bitNot",
-  "$bitOr",
-  "$bitXor",
-  "$cos",
-  "$cosh",
-  "$dateAdd",
-  "$dateDiff",
-  "$dateFromParts",
-  "$dateFromString",
-  "$dateSubtract",
-  "$dateToParts",
-  "$degreesToRadians",
+  "$createObjectId",
+  "$deserializeEJSON",
   "$encStrContains",
-  "$firstN",
+  "$encStrEndsWith",
+  "$encStrNormalizedEq",
+  "$encStrStartsWith",
   "$function",
-  "$lastN",
-  "$maxN",
-  "$median",
-  "$meta",
-  "$minN",
-  "$percentile",
-  "$radiansToDegrees",
-  "$rand",
-  "$regexFind",
-  "$regexFindAll",
-  "$sampleRate",
-  "$setField",
-  "$sigmoid",
-  "$sin",
-  "$sinh",
-  "$sortArray",
-  "$stdDevPop",
-  "$stdDevSamp",
-  "$tan",
-  "$tanh",
-  "$toUUID",
-  "$tsIncrement",
-  "$tsSecond",
-  "$unsetField",
-  "$zip",
+  "$hash",
+  "$hexHash",
+  "$serializeEJSON",
+  "$similarityCosine",
+  "$similarityDotProduct",
+  "$similarityEuclidean",
 ]);

@@ -18,6 +18,7 @@ import {
   numericValue,
   readDouble,
   readInt32,
+  type Collation,
   type RawValue,
 } from "../../bson/index.js";
 import type { ValueTest } from "./paths.js";
@@ -29,8 +30,11 @@ export function isNaNValue(v: RawValue): boolean {
   return isNumeric(v) && Number.isNaN(numericValue(v));
 }
 
-/** Makes the test `value <op> operand`. */
-export function comparisonTest(op: ComparisonOp, operand: RawValue): ValueTest {
+/**
+ * Makes the test `value <op> operand`.
+ * @param collation how strings compare, also those within objects and arrays
+ */
+export function comparisonTest(op: ComparisonOp, operand: RawValue, collation?: Collation): ValueTest {
   const includesEqual = op === "eq" || op === "gte" || op === "lte";
   if (operand.type === BsonType.null) {
     return (v) => includesEqual && (v === undefined || v.type === BsonType.null);
@@ -45,12 +49,13 @@ export function comparisonTest(op: ComparisonOp, operand: RawValue): ValueTest {
   if (operand.type === BsonType.int32 || operand.type === BsonType.double) return numberTest(op, operand);
   const kind = canonicalType(operand.type);
   if (op === "eq") {
-    return (v) => v !== undefined && canonicalType(v.type) === kind && compareValues(v, operand) === 0;
+    return (v) =>
+      v !== undefined && canonicalType(v.type) === kind && compareValues(v, operand, collation) === 0;
   }
   const wanted = op === "gt" || op === "gte" ? 1 : -1;
   return (v) => {
     if (v === undefined || canonicalType(v.type) !== kind) return false;
-    const order = compareValues(v, operand);
+    const order = compareValues(v, operand, collation);
     return order === 0 ? includesEqual : order === wanted && !isNaNValue(v);
   };
 }

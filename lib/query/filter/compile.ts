@@ -12,9 +12,10 @@ export interface Filter {
 /**
  * Compiles a filter document.
  * @param filter as in `find(filter)`; `{}` matches everything
- * @param options `let`: values of `$$name` variables in `$expr`; `now`: the clock of `$$NOW`
- * @throws CommandError 2 (BadValue) for a malformed filter or an unknown operator, 238 for operators of MongoDB
- *   that are not simulated
+ * @param options `let`: values of `$$name` variables in `$expr`; `now`: the clock of `$$NOW`; `collation`: how
+ *   strings compare (not in `$regex`); `random`: the source of `$sampleRate`
+ * @throws CommandError 2 (BadValue), 9 (FailedToParse) or 14 (TypeMismatch) for a malformed filter or an unknown
+ *   operator, 51091 and 51108 for a malformed regular expression, 238 for what is not simulated
  * @example compileFilter(toDocument({ n: { $gt: 5 } })).matches(toDocument({ n: 7 })) // true
  */
 export function compileFilter(filter: Uint8Array, options: ExpressionOptions = {}): Filter {

@@ -1,5 +1,14 @@
 /** A filter tree back as a document, in the normal form that explain shows as `parsedQuery`. */
-import { BsonType, DocumentWriter, array, document, int32, int64, type RawValue } from "../../bson/index.js";
+import {
+  BsonType,
+  DocumentWriter,
+  EMPTY_DOCUMENT,
+  array,
+  document,
+  int32,
+  int64,
+  type RawValue,
+} from "../../bson/index.js";
 import type { FilterNode, PathNode } from "./node.js";
 import { regexValue } from "./regex.js";
 
@@ -18,11 +27,23 @@ export function filterDocument(node: FilterNode): Uint8Array {
       return negation(node.child);
     case "expr":
       return new DocumentWriter().field("$expr", node.source).finish();
+    case "jsonSchema":
+      return new DocumentWriter().field("$jsonSchema", node.source).finish();
+    case "sampleRate":
+      // MongoDB shows what it makes of it.
+      return new DocumentWriter().document("$expr", chance(node.rate)).finish();
     case "alwaysFalse":
       return new DocumentWriter().int32("$alwaysFalse", 1).finish();
     default:
       return new DocumentWriter().document(node.path, predicate(node)).finish();
   }
+}
+
+/** `{ $lt: [ { $rand: {} }, { $const: rate } ] }` */
+function chance(rate: number): Uint8Array {
+  const random = new DocumentWriter().document("$rand", EMPTY_DOCUMENT).finish();
+  const constant = new DocumentWriter().double("$const", rate).finish();
+  return new DocumentWriter().values("$lt", [document(random), document(constant)]).finish();
 }
 
 function branches(name: string, children: readonly FilterNode[]): Uint8Array {
@@ -66,6 +87,9 @@ function predicate(node: PathNode): Uint8Array {
       return writer.field("$mod", array([int64(node.divisor), int64(node.remainder)])).finish();
     case "size":
       return writer.int32("$size", node.size).finish();
+    case "bits":
+      // Numbers and binary data are shown as the positions they stand for.
+      return writer.values(`$${node.kind}`, node.positions.map(int32)).finish();
     case "elemMatch":
       return writer
         .field(

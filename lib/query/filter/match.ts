@@ -10,15 +10,21 @@ import {
   asBigInt,
   asDocument,
   canonicalType,
+  compareValues,
+  document,
   elements,
   getField,
+  int64,
+  isNumeric,
   isTruthy,
-  numericValue,
   sortableValue,
+  type Collation,
   type RawValue,
 } from "../../bson/index.js";
 import { expressionContext } from "../expression/context.js";
+import { bitsTest } from "./bits.js";
 import { comparisonTest } from "./comparison.js";
+import { matchesSchema } from "./jsonSchema.js";
 import type { FilterNode, PathNode } from "./node.js";
 import { someOrWhole, someValue, type ValueTest } from "./paths.js";
 import { patternTest } from "./regex.js";
@@ -31,9 +37,9 @@ export function documentTest(node: FilterNode): DocumentTest {
     case "and":
       return all(node.children.map(documentTest));
     case "or":
-      return any(node.children.map(documentTest));
+      return any(joinEqualities(node.children).map(documentTest));
     case "nor":
-      return none(node.children.map(documentTest));
+      return none(joinEqualities(node.children).map(documentTest));
     case "not": {
       const test = documentTest(node.child);
       return (doc) => !test(doc);
@@ -44,9 +50,46 @@ export function documentTest(node: FilterNode): DocumentTest {
       const { expression } = node;
       return (doc) => isTruthy(expression(expressionContext(doc)));
     }
+    case "jsonSchema": {
+      const { schema } = node;
+      return (doc) => matchesSchema(schema, document(doc));
+    }
+    case "sampleRate": {
+      const { rate, random } = node;
+      return () => rate === 1 || random() < rate;
+    }
     default:
       return pathTest(node);
   }
+}
+
+/** Fewer equalities on one path than these are tested one by one. */
+const MANY = 8;
+
+/** Many equalities on one path are looked up together: a long `$or` of them is as quick as `$in`. */
+function joinEqualities(children: readonly FilterNode[]): readonly FilterNode[] {
+  if (children.length <= MANY) return children;
+  const rest: FilterNode[] = [];
+  const byPath = new Map<string, Extract<FilterNode, { op: "eq" }>[]>();
+  for (const child of children) {
+    if (child.op !== "eq") {
+      rest.push(child);
+      continue;
+    }
+    const list = byPath.get(child.path);
+    if (list === undefined) byPath.set(child.path, [child]);
+    else list.push(child);
+  }
+  for (const [path, list] of byPath) {
+    if (list.length <= MANY) {
+      rest.push(...list);
+      continue;
+    }
+    const collation = list.find((node) => node.collation !== undefined)?.collation;
+    const values = list.map((node) => node.value).sort((a, b) => compareValues(a, b, collation));
+    rest.push({ op: "in", path, values, regexes: [], ...(collation && { collation }) });
+  }
+  return rest;
 }
 
 function all<T>(tests: readonly ((v: T) => boolean)[]): (v: T) => boolean {
@@ -95,9 +138,9 @@ function valueTest(node: PathNode): ValueTest {
     case "gte":
     case "lt":
     case "lte":
-      return comparisonTest(node.op, node.value);
+      return comparisonTest(node.op, node.value, node.collation);
     case "in":
-      return any([membershipTest(node.values), ...node.regexes.map(patternTest)]);
+      return any([membershipTest(node.values, node.collation), ...node.regexes.map(patternTest)]);
     case "regex":
       return patternTest(node.pattern);
     case "exists":
@@ -108,6 +151,8 @@ function valueTest(node: PathNode): ValueTest {
     }
     case "mod":
       return modTest(node.divisor, node.remainder);
+    case "bits":
+      return bitsTest(node.kind, node.positions);
     case "size": {
       const { size } = node;
       return (v) => v?.type === BsonType.array && elements(asDocument(v)).length === size;
@@ -119,22 +164,55 @@ function valueTest(node: PathNode): ValueTest {
   }
 }
 
-/** Few values are compared one by one, many are looked up by their sortable key. */
-function membershipTest(values: readonly RawValue[]): ValueTest {
-  if (values.length <= 8) return any(values.map((value) => comparisonTest("eq", value)));
-  const keys = new Set(values.map(sortableValue));
+/**
+ * Few values are compared one by one, many are looked up by their sortable
+ * key. With a collation they are searched in their order: a key would be kept
+ * for every string that documents have.
+ */
+function membershipTest(values: readonly RawValue[], collation: Collation | undefined): ValueTest {
+  if (values.length <= 8) return any(values.map((value) => comparisonTest("eq", value, collation)));
   const kinds = new Set(values.map((value) => canonicalType(value.type)));
   const matchesMissing = values.some((value) => value.type === BsonType.null);
-  return (v) =>
-    v === undefined ? matchesMissing : kinds.has(canonicalType(v.type)) && keys.has(sortableValue(v));
+  const includes = collation === undefined ? hasKey(values) : binarySearch(values, collation);
+  return (v) => (v === undefined ? matchesMissing : kinds.has(canonicalType(v.type)) && includes(v));
+}
+
+function hasKey(values: readonly RawValue[]): (v: RawValue) => boolean {
+  const keys = new Set(values.map((value) => sortableValue(value)));
+  return (v) => keys.has(sortableValue(v));
+}
+
+function binarySearch(values: readonly RawValue[], collation: Collation): (v: RawValue) => boolean {
+  return (v) => {
+    let low = 0;
+    let high = values.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const order = compareValues(v, values[middle]!, collation);
+      if (order === 0) return true;
+      if (order < 0) high = middle - 1;
+      else low = middle + 1;
+    }
+    return false;
+  };
+}
+
+const INT64_LIMITS = [int64(-(2n ** 63n)), int64(2n ** 63n - 1n)] as const;
+
+/** The part of a number before its point, where that is a 64-bit integer. */
+function integerPart(v: RawValue): bigint | undefined {
+  if (v.type === BsonType.double || v.type === BsonType.decimal128) {
+    const fits = compareValues(v, INT64_LIMITS[0]) >= 0 && compareValues(v, INT64_LIMITS[1]) <= 0;
+    if (!fits) return undefined; // NaN, which is below all numbers, too
+  }
+  return asBigInt(v);
 }
 
 function modTest(divisor: bigint, remainder: bigint): ValueTest {
   return (v) => {
-    const n = v === undefined ? undefined : numericValue(v);
-    if (n === undefined || !Number.isFinite(n)) return false;
-    if (n >= 9223372036854775808 || n < -9223372036854775808) return false;
-    return asBigInt(v!) % divisor === remainder;
+    if (v === undefined || !isNumeric(v)) return false;
+    const n = integerPart(v);
+    return n !== undefined && n % divisor === remainder;
   };
 }
 
@@ -164,7 +242,9 @@ export function singleValueTest(node: FilterNode, spread: boolean): (v: RawValue
     case "alwaysFalse":
       return () => false;
     case "expr":
-      throw new Error("$expr has no single value to look at"); // the parser keeps it to the top level
+    case "jsonSchema":
+    case "sampleRate":
+      throw new Error(`${node.op} has no single value to look at`); // the parser keeps it to documents
     default: {
       const test = valueTest(node);
       const spreads = spread && node.op !== "size" && node.op !== "elemMatch";

@@ -10,25 +10,43 @@
  *     { device: "dev-42", n: { $gt: 5, $ne: 8 } }
  *       → and( eq device "dev-42", gt n 5, not( eq n 8 ) )
  */
-import type { BsonType, RawValue } from "../../bson/index.js";
+import type { BsonType, Collation, RawValue } from "../../bson/index.js";
 import type { Expression } from "../expression/context.js";
+import type { BitsOp } from "./bits.js";
+import type { Schema } from "./jsonSchema.js";
 import type { Pattern } from "./regex.js";
 
 /** A predicate on one dotted path. Inside an `elemMatch` of kind "value" the path is "" and means the element. */
 export type PathNode =
-  | { readonly op: "eq" | "gt" | "gte" | "lt" | "lte"; readonly path: string; readonly value: RawValue }
+  | {
+      readonly op: "eq" | "gt" | "gte" | "lt" | "lte";
+      readonly path: string;
+      readonly value: RawValue;
+      /** The query's; only where the value is or may hold a string. */
+      readonly collation?: Collation;
+    }
   | {
       readonly op: "in";
       readonly path: string;
       /** No regexes among them; sorted, without duplicates. */
       readonly values: readonly RawValue[];
       readonly regexes: readonly Pattern[];
+      /** The query's; only where a value is or may hold a string. */
+      readonly collation?: Collation;
     }
   | { readonly op: "regex"; readonly path: string; readonly pattern: Pattern }
   | { readonly op: "exists"; readonly path: string }
   | { readonly op: "type"; readonly path: string; readonly types: readonly BsonType[] }
   | { readonly op: "mod"; readonly path: string; readonly divisor: bigint; readonly remainder: bigint }
   | { readonly op: "size"; readonly path: string; readonly size: number }
+  | {
+      readonly op: "bits";
+      readonly path: string;
+      readonly kind: BitsOp;
+      /** The operand as it came, for explain. */
+      readonly source: RawValue;
+      readonly positions: readonly number[];
+    }
   | {
       readonly op: "elemMatch";
       readonly path: string;
@@ -42,7 +60,15 @@ export type FilterNode =
   | PathNode
   | { readonly op: "and" | "or" | "nor"; readonly children: readonly FilterNode[] }
   | { readonly op: "not"; readonly child: FilterNode }
-  | { readonly op: "expr"; readonly source: RawValue; readonly expression: Expression }
+  | {
+      readonly op: "expr";
+      readonly source: RawValue;
+      readonly expression: Expression;
+      /** The query's, if it has one. */
+      readonly collation?: Collation;
+    }
+  | { readonly op: "jsonSchema"; readonly source: RawValue; readonly schema: Schema }
+  | { readonly op: "sampleRate"; readonly rate: number; readonly random: () => number }
   | { readonly op: "alwaysFalse" };
 
 /** The filter `{}`. */

@@ -7,32 +7,58 @@
  *
  *     { state: "NY", n: { $gt: 5 }, name: /^A/, $or: [ … ] }
  */
-import { BsonType, asDocument, asString, elements, fields, type RawValue } from "../../bson/index.js";
+import {
+  BsonType,
+  asDocument,
+  asNumber,
+  asString,
+  elements,
+  fields,
+  isNumeric,
+  type RawValue,
+} from "../../bson/index.js";
 import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
 import type { ExpressionOptions } from "../expression/context.js";
 import { compileExpression } from "../expression/compile.js";
+import { exactInt64 } from "./integers.js";
+import { parseSchema } from "./jsonSchema.js";
 import { ALWAYS_FALSE, ALWAYS_TRUE, allOf, anyOf, type FilterNode } from "./node.js";
-import { isOperatorObject, parseOperators } from "./operators.js";
+import { equality, isOperatorObject, parseOperators } from "./operators.js";
 import { compilePattern, regexParts } from "./regex.js";
 
 const MAX_DEPTH = 100;
 
-/** MongoDB's top-level operators that this engine does not have. */
-const NOT_BUILT = new Set([
-  "$where",
-  "$text",
+/** Components that a path may have. */
+const MAX_PATH_LENGTH = 200;
+
+/** Operators that stand in place of a path; the last five are refused or belong to references. */
+export const TOP_LEVEL_OPERATORS: ReadonlySet<string> = new Set([
+  "$and",
+  "$or",
+  "$nor",
+  "$expr",
   "$jsonSchema",
   "$sampleRate",
-  "$near",
-  "$nearSphere",
-  "$geoNear",
-  "$atomic",
-  "$isolated",
+  "$comment",
+  "$alwaysTrue",
+  "$alwaysFalse",
+  "$where",
+  "$text",
+  "$ref",
+  "$id",
+  "$db",
 ]);
+
+/** True for an operator that stands in place of a path, not at one. */
+export function isTopLevelOperator(name: string): boolean {
+  return TOP_LEVEL_OPERATORS.has(name);
+}
 
 /** What parsing needs to know beside the filter itself. */
 export interface ParseContext extends ExpressionOptions {
   readonly depth: number;
+  /** Within `$elemMatch`: the filter is about an element, not about the document. */
+  readonly inElement?: boolean;
 }
 
 /** Reads a filter. Throws {@link CommandError}: 2 for a malformed one, 238 for operators that aren't simulated. */
@@ -56,29 +82,72 @@ function parseTopLevel(name: string, value: RawValue, context: ParseContext): Fi
     case "$nor":
       return { op: "nor", children: parseBranches(name, value, context) };
     case "$expr":
-      return { op: "expr", source: value, expression: compileExpression(value, context) };
+      checkTopLevel(name, context);
+      return {
+        op: "expr",
+        source: value,
+        expression: compileExpression(value, context),
+        ...(context.collation && { collation: context.collation }),
+      };
+    case "$jsonSchema":
+      if (value.type !== BsonType.object) {
+        throw new CommandError(ErrorCode.TypeMismatch, "$jsonSchema must be an object");
+      }
+      return { op: "jsonSchema", source: value, schema: parseSchema(asDocument(value), true) };
+    case "$sampleRate":
+      checkTopLevel(name, context);
+      return parseSampleRate(value, context);
     case "$comment":
       return ALWAYS_TRUE;
     case "$alwaysTrue":
-      return ALWAYS_TRUE;
     case "$alwaysFalse":
-      return ALWAYS_FALSE;
+      if (exactInt64(value) !== 1n) {
+        throw new CommandError(ErrorCode.FailedToParse, `${name} must be an integer value of 1`);
+      }
+      return name === "$alwaysTrue" ? ALWAYS_TRUE : ALWAYS_FALSE;
+    case "$where":
+    case "$text":
+      checkTopLevel(name, context);
+      throw notSimulated(name);
+    case "$ref":
+    case "$id":
+    case "$db": // a reference to a document, within $elemMatch
+      return equality(name, value, name === "$id" ? context.collation : undefined);
   }
-  if (NOT_BUILT.has(name)) throw notSimulated(name);
-  throw new CommandError(
-    ErrorCode.BadValue,
-    `unknown top level operator: ${name}. If you have a field name that starts with a '$' symbol, ` +
-      "consider using $getField or $setField.",
-  );
+  const hint =
+    name === "$not"
+      ? "If you are trying to negate an entire expression, use $nor."
+      : "If you have a field name that starts with a '$' symbol, consider using $getField or $setField.";
+  throw new CommandError(ErrorCode.BadValue, `unknown top level operator: ${name}. ${hint}`);
+}
+
+/** Some operators are about the document as a whole. */
+function checkTopLevel(name: string, context: ParseContext): void {
+  if (context.inElement === true) {
+    throw new CommandError(ErrorCode.BadValue, `${name} can only be applied to the top-level document`);
+  }
+}
+
+/** `$sampleRate`: each document by chance. Drawn anew for every document that the filter looks at. */
+function parseSampleRate(value: RawValue, { random = Math.random }: ParseContext): FilterNode {
+  if (!isNumeric(value)) {
+    throw new CommandError(ErrorCode.BadValue, "argument to $sampleRate must be a numeric type");
+  }
+  const rate = asNumber(value);
+  if (!(rate >= 0 && rate <= 1)) {
+    throw new CommandError(ErrorCode.BadValue, "numeric argument to $sampleRate must be in [0, 1]");
+  }
+  return { op: "sampleRate", rate, random };
 }
 
 function parseBranches(name: string, value: RawValue, context: ParseContext): FilterNode[] {
   if (value.type !== BsonType.array) throw new CommandError(ErrorCode.BadValue, `${name} must be an array`);
   const branches = elements(asDocument(value));
-  if (branches.length === 0) throw new CommandError(ErrorCode.BadValue, `${name} must be a nonempty array`);
+  if (branches.length === 0)
+    throw new CommandError(ErrorCode.BadValue, "$and/$or/$nor must be a nonempty array");
   return branches.map((branch) => {
     if (branch.type !== BsonType.object) {
-      throw new CommandError(ErrorCode.BadValue, `${name} entries must be objects`);
+      throw new CommandError(ErrorCode.BadValue, "$or/$and/$nor entries need to be full objects");
     }
     return parseFilter(asDocument(branch), { ...context, depth: context.depth + 1 });
   });
@@ -86,6 +155,9 @@ function parseBranches(name: string, value: RawValue, context: ParseContext): Fi
 
 /** The condition `path: value`. */
 export function parsePath(path: string, value: RawValue, context: ParseContext): FilterNode {
+  if (path.split(".", MAX_PATH_LENGTH + 1).length > MAX_PATH_LENGTH) {
+    throw new CommandError(5729100, "FieldPath is too long");
+  }
   if (value.type === BsonType.regex) {
     const { source, flags } = regexParts(value);
     return { op: "regex", path, pattern: compilePattern(source, flags) };
@@ -93,10 +165,7 @@ export function parsePath(path: string, value: RawValue, context: ParseContext):
   if (value.type === BsonType.object && isOperatorObject(asDocument(value))) {
     return parseOperators(path, asDocument(value), context);
   }
-  if (value.type === BsonType.undefined) {
-    throw new CommandError(ErrorCode.BadValue, "cannot compare to undefined");
-  }
-  return { op: "eq", path, value };
+  return equality(path, value, context.collation);
 }
 
 /** Text of a `$regex` or `$options` argument. */

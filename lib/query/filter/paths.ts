@@ -75,3 +75,22 @@ function someInArray(
   }
   return false;
 }
+
+/**
+ * The values at a path that a failed validation quotes: those that were
+ * compared, an array at the path's end by its elements only.
+ * @returns undefined where the path leads nowhere
+ */
+export function valuesAt(doc: Uint8Array, parts: readonly string[], spread: boolean): RawValue[] | undefined {
+  const values: RawValue[] = [];
+  let exists = false;
+  const whole = (value: RawValue | undefined): boolean => {
+    if (value === undefined) return false;
+    exists = true;
+    if (spread && value.type === BsonType.array) values.push(...elements(asDocument(value)));
+    else values.push(value);
+    return false; // go on to the next
+  };
+  someValue(doc, parts, 0, false, whole);
+  return exists ? values : undefined;
+}

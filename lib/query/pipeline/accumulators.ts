@@ -1,187 +1,130 @@
 /**
- * Accumulators of `$group`: one running result per group.
+ * The table of accumulators: what `$group` and its like gather of each group.
  *
- * A missing value reaches an accumulator as undefined: `$push` and
- * `$addToSet` leave it out, `$first` and `$last` take it as null, `$min` and
- * `$max` pass over it and over null.
+ * Most take an expression, `{ $sum: "$qty" }`; some take several by name,
+ * `{ $topN: { n: 3, sortBy: { qty: -1 }, output: "$item" } }`. Compiling one
+ * gives the expression for each document and a maker of running results.
  */
+import { BsonType, asDocument, int32, isEmptyDocument, type RawValue } from "../../bson/index.js";
+import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
+import { compileExpression, constant } from "../expression/compile.js";
+import type { ExpressionOptions } from "../expression/context.js";
+import type { Accumulator, AccumulatorCompiler, CompiledAccumulator } from "./accumulate/accumulator.js";
 import {
-  BsonType,
-  DocumentWriter,
-  NULL,
-  array,
-  asDocument,
-  asNumber,
-  compareValues,
-  document,
-  double,
-  fields,
-  int32,
-  sortableValue,
-  type RawValue,
-} from "../../bson/index.js";
-import { CommandError } from "../../protocol/index.js";
-import { divideDecimals } from "../values/decimal.js";
-import { NumberTotal } from "../values/sum.js";
-import { typeName } from "../values/types.js";
+  countForGroup,
+  percentileArguments,
+  rankedArguments,
+  severalArguments,
+} from "./accumulate/arguments.js";
+import {
+  AddToSet,
+  ArrayBuilder,
+  Average,
+  Extreme,
+  First,
+  Last,
+  Members,
+  MergeObjects,
+  Push,
+  Sum,
+} from "./accumulate/basic.js";
+import { ExtremeN, FirstN, LastN, Ranked } from "./accumulate/several.js";
+import { Percentiles, StandardDeviation } from "./accumulate/statistics.js";
 
-export interface Accumulator {
-  add(v: RawValue | undefined): void;
-  result(): RawValue;
+export { detach, type Accumulator, type CompiledAccumulator } from "./accumulate/accumulator.js";
+export { mean } from "./accumulate/basic.js";
+
+/** An accumulator of one expression. */
+function single(create: (options: ExpressionOptions) => Accumulator): AccumulatorCompiler {
+  return (argument, options) => ({
+    input: compileExpression(argument, options),
+    create: () => create(options),
+  });
 }
 
-/** A value in bytes of its own, so that keeping it doesn't keep the document it came from. */
-export function detach(v: RawValue): RawValue {
-  if (v.start === 0 && v.end === v.bytes.length) return v;
-  return { type: v.type, bytes: v.bytes.slice(v.start, v.end), start: 0, end: v.end - v.start };
+/** `{ n, input }`. */
+function several(create: (n: number, options: ExpressionOptions) => Accumulator): AccumulatorCompiler {
+  return (argument, options, name) => {
+    const { n, input } = severalArguments(argument, name);
+    const count = compileExpression(n, options);
+    return {
+      input: compileExpression(input, options),
+      create: (group) => create(countForGroup(count, group), options),
+    };
+  };
 }
 
-class Sum implements Accumulator {
-  readonly #total = new NumberTotal();
-
-  add(v: RawValue | undefined): void {
-    this.#total.add(v);
-  }
-
-  result(): RawValue {
-    return this.#total.total();
-  }
+/** `{ n, sortBy, output }`, and the same without `n`. */
+function ranked(end: "least" | "greatest"): AccumulatorCompiler {
+  return (argument, options, name) => {
+    const { n, output, sort } = rankedArguments(argument, options, name);
+    return {
+      input: output,
+      create: (group) =>
+        new Ranked(sort, n === undefined ? 1 : countForGroup(n, group), end, n === undefined, name),
+    };
+  };
 }
 
-/** The mean of the numbers as double (decimal where one is); null without any. */
-export function mean(total: RawValue, count: RawValue): RawValue {
-  if (asNumber(count) === 0) return NULL;
-  if (total.type === BsonType.decimal128) return divideDecimals(total, count);
-  return double(asNumber(total) / asNumber(count));
-}
+const percentile: AccumulatorCompiler = (argument, options, name) => {
+  const { input, p } = percentileArguments(argument, options, name, name === "$median" ? 7436100 : 7429703);
+  return {
+    input: compileExpression(input, options),
+    create: () => new Percentiles(p, name === "$median"),
+  };
+};
 
-class Average implements Accumulator {
-  readonly #total = new NumberTotal();
-
-  add(v: RawValue | undefined): void {
-    this.#total.add(v);
+/** `$count: {}`, which is `$sum: 1`. */
+const count: AccumulatorCompiler = (argument) => {
+  if (argument.type !== BsonType.object || !isEmptyDocument(asDocument(argument))) {
+    throw new CommandError(ErrorCode.TypeMismatch, "$count takes no arguments, i.e. $count:{}");
   }
+  return { input: constant(int32(1)), create: () => new Sum() };
+};
 
-  result(): RawValue {
-    return mean(this.#total.total(), int32(this.#total.count));
-  }
-}
-
-class Extreme implements Accumulator {
-  #best: RawValue | undefined;
-
-  /** @param wanted -1 for the least, 1 for the greatest */
-  constructor(readonly wanted: -1 | 1) {}
-
-  add(v: RawValue | undefined): void {
-    if (v === undefined || v.type === BsonType.null || v.type === BsonType.undefined) return;
-    if (this.#best === undefined || compareValues(v, this.#best) === this.wanted) this.#best = detach(v);
-  }
-
-  result(): RawValue {
-    return this.#best ?? NULL;
-  }
-}
-
-class First implements Accumulator {
-  #value: RawValue | undefined;
-
-  add(v: RawValue | undefined): void {
-    this.#value ??= detach(v ?? NULL);
-  }
-
-  result(): RawValue {
-    return this.#value ?? NULL;
-  }
-}
-
-class Last implements Accumulator {
-  #value: RawValue = NULL;
-
-  add(v: RawValue | undefined): void {
-    this.#value = v ?? NULL;
-  }
-
-  result(): RawValue {
-    return this.#value;
-  }
-}
-
-class Push implements Accumulator {
-  readonly #values: RawValue[] = [];
-
-  add(v: RawValue | undefined): void {
-    if (v !== undefined) this.#values.push(detach(v));
-  }
-
-  result(): RawValue {
-    return array(this.#values);
-  }
-}
-
-class AddToSet implements Accumulator {
-  readonly #values = new Map<string, RawValue>();
-
-  add(v: RawValue | undefined): void {
-    if (v === undefined) return;
-    const key = sortableValue(v);
-    if (!this.#values.has(key)) this.#values.set(key, detach(v));
-  }
-
-  result(): RawValue {
-    return array([...this.#values.values()]);
-  }
-}
-
-class MergeObjects implements Accumulator {
-  readonly #members = new Map<string, RawValue>();
-
-  add(v: RawValue | undefined): void {
-    if (v === undefined || v.type === BsonType.null || v.type === BsonType.undefined) return;
-    if (v.type !== BsonType.object) {
-      throw new CommandError(
-        40400,
-        `$mergeObjects requires object inputs, but input is of type ${typeName(v)}`,
-      );
-    }
-    for (const [name, value] of fields(asDocument(v))) this.#members.set(name, detach(value));
-  }
-
-  result(): RawValue {
-    const writer = new DocumentWriter();
-    for (const [name, value] of this.#members) writer.field(name, value);
-    return document(writer.finish());
-  }
-}
-
-/** Makes the accumulator of a name; undefined for one that isn't built. */
-export const ACCUMULATORS: ReadonlyMap<string, () => Accumulator> = new Map<string, () => Accumulator>([
-  ["$sum", () => new Sum()],
-  ["$avg", () => new Average()],
-  ["$min", () => new Extreme(-1)],
-  ["$max", () => new Extreme(1)],
-  ["$first", () => new First()],
-  ["$last", () => new Last()],
-  ["$push", () => new Push()],
-  ["$addToSet", () => new AddToSet()],
-  ["$mergeObjects", () => new MergeObjects()],
+/** Compilers by accumulator. */
+export const ACCUMULATORS: ReadonlyMap<string, AccumulatorCompiler> = new Map<string, AccumulatorCompiler>([
+  ["$sum", single(() => new Sum())],
+  ["$avg", single(() => new Average())],
+  ["$count", count],
+  ["$min", single(({ collation }) => new Extreme(-1, collation))],
+  ["$max", single(({ collation }) => new Extreme(1, collation))],
+  ["$first", single(() => new First())],
+  ["$last", single(() => new Last())],
+  ["$push", single(() => new Push())],
+  ["$addToSet", single(({ collation }) => new AddToSet(collation))],
+  ["$setUnion", single(({ collation }) => new Members("$setUnion", new AddToSet(collation, "$setUnion")))],
+  ["$concatArrays", single(() => new Members("$concatArrays", new ArrayBuilder()))],
+  ["$mergeObjects", single(() => new MergeObjects())],
+  ["$stdDevPop", single(() => new StandardDeviation(false))],
+  ["$stdDevSamp", single(() => new StandardDeviation(true))],
+  ["$firstN", several((n) => new FirstN(n))],
+  ["$lastN", several((n) => new LastN(n))],
+  ["$minN", several((n, { collation }) => new ExtremeN(n, -1, collation))],
+  ["$maxN", several((n, { collation }) => new ExtremeN(n, 1, collation))],
+  ["$top", ranked("least")],
+  ["$topN", ranked("least")],
+  ["$bottom", ranked("greatest")],
+  ["$bottomN", ranked("greatest")],
+  ["$median", percentile],
+  ["$percentile", percentile],
 ]);
 
-/** MongoDB's accumulators that this engine does not have. */
-export const ACCUMULATORS_NOT_BUILT: ReadonlySet<string> = new Set([
-  "$accumulator",
-  "$bottom",
-  "$bottomN",
-  "$concatArrays",
-  "$firstN",
-  "$lastN",
-  "$maxN",
-  "$median",
-  "$minN",
-  "$percentile",
-  "$setUnion",
-  "$stdDevPop",
-  "$stdDevSamp",
-  "$top",
-  "$topN",
-]);
+/** MongoDB's accumulators that this engine does not have: those in JavaScript, and internal ones. */
+const NOT_BUILT: ReadonlySet<string> = new Set(["$accumulator"]);
+
+/**
+ * Compiles `{ name: argument }`.
+ * @returns undefined for an unknown name
+ * @throws CommandError 238 for one that isn't simulated, and MongoDB's codes for wrong arguments
+ */
+export function compileAccumulator(
+  name: string,
+  argument: RawValue,
+  options: ExpressionOptions,
+): CompiledAccumulator | undefined {
+  const compiler = ACCUMULATORS.get(name);
+  if (compiler !== undefined) return compiler(argument, options, name);
+  if (NOT_BUILT.has(name)) throw notSimulated(`accumulator ${name}`);
+  return undefined;
+}

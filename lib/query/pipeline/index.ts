@@ -1,4 +1,18 @@
-export { leadingMatch, parsePipeline, sortByCountParts } from "./parse.js";
-export { createStages, PipelineRunner, runStages } from "./runner.js";
+export { collectionless, leadingMatch, parsePipeline } from "./parse.js";
+export { neededPaths } from "./dependencies.js";
+export { optimizePipeline } from "./optimize.js";
+export { projectionFlags } from "./stages/shaping.js";
+export { createStages, PipelineRunner, runStages, stagePairs, type StagePair } from "./runner.js";
 export { splitGroup, type SplitGroup } from "./splitGroup.js";
-export type { Emit, ParsedStage, Stage } from "./stage.js";
+export { sortByCountParts } from "./stages/counting.js";
+export type {
+  Emit,
+  NamedCollection,
+  ParsedStage,
+  PathChanges,
+  Stage,
+  StageDefinition,
+  StageParser,
+  StageParts,
+} from "./stage.js";
+export { streaming } from "./stage.js";

@@ -1,4 +1,6 @@
 /** `$sort`, and `$sort` with a limit behind it. */
+import { int64 } from "../../bson/index.js";
+import { setMeta } from "../meta.js";
 import type { Sort } from "../sort/index.js";
 import type { Emit, Stage } from "./stage.js";
 
@@ -18,18 +20,28 @@ export class SortStage implements Stage {
   readonly satisfied = false;
   #entries: Entry[] = [];
   #limit = Infinity;
+  #bytes = 0;
   #seen = 0;
   /** With a limit: an entry at or behind this one can be dropped at once. */
   #cut: Entry | undefined;
 
-  constructor(readonly sort: Sort) {}
+  /** @param keepsKeys each document gets its sort key as metadata */
+  constructor(
+    readonly sort: Sort,
+    public keepsKeys = false,
+  ) {}
 
   /** Only the first `n` documents are wanted. */
   keepFirst(n: number): void {
     this.#limit = Math.min(this.#limit, n);
   }
 
+  describe(): Record<string, unknown> {
+    return { totalDataSizeSortedBytesEstimate: int64(this.#bytes), usedDisk: false, spills: int64(0) };
+  }
+
   push(doc: Uint8Array): void {
+    this.#bytes += doc.length;
     const entry = { key: this.sort.key(doc), order: this.#seen++, doc };
     if (this.#cut !== undefined && compareEntries(entry, this.#cut) >= 0) return;
     this.#entries.push(entry);
@@ -45,7 +57,11 @@ export class SortStage implements Stage {
 
   finish(emit: Emit): void {
     this.#cutBack();
-    for (const { doc } of this.#entries) emit(doc);
+    const entries = this.#entries;
     this.#entries = [];
+    for (const { doc } of entries) {
+      if (this.keepsKeys) setMeta(doc, { sortKey: this.sort.values(doc) });
+      if (emit(doc) === false) return;
+    }
   }
 }

@@ -1,296 +1,284 @@
 /**
- * Reads projections: of `find`, and of the stages `$project`, `$addFields`,
- * `$unset`. They share one tree; find adds `$slice` and `$elemMatch`, which
- * mean something else, or nothing, in `$project`.
+ * Reads projections: of `find`, and of the stage `$project`.
+ *
+ *     { a: 1, "b.c": 1, total: { $add: ["$x", "$y"] } }     inclusion
+ *     { a: 0, "b.c": 0 }                                    exclusion
+ *     { a: { $slice: 5 }, b: { $elemMatch: {…} }, "c.$": 1 }  only in find
+ *
+ * The first field that decides makes the whole an inclusion or an exclusion;
+ * `_id` may go against it. Where nothing decides, `$slice` and `$meta` exclude
+ * nothing, and `$elemMatch` includes.
  */
 import {
   BsonType,
-  DocumentWriter,
-  array,
   asDocument,
-  asString,
-  document,
-  elements,
+  describeDocument,
+  describeValue,
   fields,
   firstField,
-  getField,
   isEmptyDocument,
   isNumeric,
   isTruthy,
   type RawValue,
 } from "../../bson/index.js";
-import { CommandError, notSimulated } from "../../protocol/index.js";
-import { compileExpression, constant } from "../expression/compile.js";
-import type { Expression, ExpressionOptions } from "../expression/context.js";
-import { parseFilter, parsePath } from "../filter/parse.js";
-import { isOperatorObject } from "../filter/operators.js";
-import { documentTest, singleValueTest } from "../filter/match.js";
-import { wholeNumber } from "../values/numeric.js";
+import { CommandError, codeName } from "../../protocol/index.js";
+import { compileExpression } from "../expression/compile.js";
+import type { ExpressionOptions } from "../expression/context.js";
+import type { FilterNode } from "../filter/node.js";
+import { elemMatch, positional, readSlice, slice, type AfterProjection } from "./findOperators.js";
+import { insert } from "./fieldPaths.js";
 import { ProjectionTree, type ProjectionEntry } from "./tree.js";
 
 export type ProjectionDialect = "find" | "$project";
 
-/** One field of the specification. */
-interface Item {
-  readonly path: string;
-  readonly entry: ProjectionEntry;
-  /** find's `$slice` goes with an inclusion as well as with an exclusion. */
-  readonly neutral?: boolean;
+const POSITIONAL_IN_THE_MIDDLE =
+  "As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be " +
+  "used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following " +
+  "the '$' and the results will be equivalent.";
+
+/** A parsed projection. */
+export interface ParsedProjection {
+  readonly kind: "inclusion" | "exclusion";
+  readonly tree: ProjectionTree;
+  /** The positional operator, then find's `$slice`s: applied to what the tree gives. */
+  readonly after: readonly AfterProjection[];
 }
 
-/** Parses a projection. Throws 31253 and 31254 where inclusion and exclusion are mixed, 31249 and 31250 on path collisions. */
-export function parseProjection(
+/** What has been met so far. */
+interface State {
+  readonly dialect: ProjectionDialect;
+  readonly options: ExpressionOptions;
+  readonly filter: FilterNode | undefined;
+  /** Entries in the order of the specification. */
+  readonly items: { readonly path: string; readonly entry: ProjectionEntry }[];
+  /** Detects collisions before it is known whether the projection includes or excludes. */
+  readonly paths: ProjectionTree;
+  readonly slices: AfterProjection[];
+  readonly positionals: AfterProjection[];
+  kind: "inclusion" | "exclusion" | undefined;
+  hasElemMatch: boolean;
+  hasMeta: boolean;
+  mentionsId: boolean;
+  /** `{ _id: 1 }` or `{ _id: 0 }`. */
+  id: "included" | "excluded" | undefined;
+}
+
+/**
+ * Parses a projection.
+ * @param filter the query's filter, which the positional operator looks at
+ * @throws CommandError 31253 and 31254 where inclusion and exclusion are mixed, 31249 and 31250 on path collisions,
+ *   and MongoDB's codes for wrong arguments
+ */
+export function parse(
   spec: Uint8Array,
   dialect: ProjectionDialect,
   options: ExpressionOptions = {},
-): ProjectionTree {
-  const items: Item[] = [];
-  collect(spec, "", items, dialect, options);
-  const deciding = items.find(({ path, entry, neutral }) => !neutral && !(path === "_id" && isFlag(entry)));
-  const idItem = items.find(({ path, entry }) => path === "_id" && isFlag(entry));
-  let excludes: boolean;
-  if (deciding !== undefined) excludes = deciding.entry.kind === "drop";
-  else if (items.some(({ neutral }) => neutral)) excludes = true;
-  else excludes = idItem?.entry.kind === "drop";
-  const tree = new ProjectionTree(excludes ? "keep" : "drop");
-  // Unless it is excluded, an inclusion keeps _id.
-  if (!excludes && !items.some(({ path }) => path === "_id" || path.startsWith("_id."))) {
-    tree.entries.set("_id", { kind: "keep" });
-  }
-  for (const item of items) {
-    const { path, entry, neutral } = item;
-    if (!neutral && path !== "_id") checkMode(path, entry, excludes);
-    insert(tree, path, entry);
-  }
-  return tree;
-}
-
-function isFlag(entry: ProjectionEntry): boolean {
-  return entry.kind === "keep" || entry.kind === "drop";
-}
-
-function checkMode(path: string, entry: ProjectionEntry, excludes: boolean): void {
-  if (excludes && entry.kind === "keep") {
-    throw new CommandError(31253, `Cannot do inclusion on field ${path} in exclusion projection`);
-  }
-  if (excludes && entry.kind === "compute") {
-    throw new CommandError(31252, "Cannot use an expression other than $meta in exclusion projection");
-  }
-  if (!excludes && entry.kind === "drop") {
-    throw new CommandError(31254, `Cannot do exclusion on field ${path} in inclusion projection`);
-  }
-}
-
-function collect(
-  spec: Uint8Array,
-  prefix: string,
-  items: Item[],
-  dialect: ProjectionDialect,
-  options: ExpressionOptions,
-): void {
+  filter?: FilterNode,
+): ParsedProjection {
+  const state: State = {
+    dialect,
+    options,
+    filter,
+    items: [],
+    paths: new ProjectionTree("keep"),
+    slices: [],
+    positionals: [],
+    kind: undefined,
+    hasElemMatch: false,
+    hasMeta: false,
+    mentionsId: false,
+    id: undefined,
+  };
   for (const [name, value] of fields(spec)) {
-    const path = prefix + name;
-    checkPath(path, dialect);
-    if (value.type === BsonType.bool || isNumeric(value)) {
-      items.push({ path, entry: { kind: isTruthy(value) ? "keep" : "drop" } });
-      continue;
-    }
-    if (value.type === BsonType.object) {
-      const doc = asDocument(value);
-      if (isEmptyDocument(doc)) {
-        throw new CommandError(
-          51270,
-          `An empty sub-projection is not a valid value. Found empty object at path`,
-        );
-      }
-      const operator = firstField(doc)![0];
-      if (!operator.startsWith("$")) {
-        collect(doc, `${path}.`, items, dialect, options);
-        continue;
-      }
-      if (dialect === "find") {
-        const special = findOperator(path, operator, doc, options);
-        if (special !== undefined) {
-          items.push(special);
-          continue;
-        }
-      }
-    }
-    items.push({
+    if (name === "_id" || name.startsWith("_id.")) state.mentionsId = true;
+    parseElement(state, name, value, "");
+  }
+  const kind = state.kind ?? kindByDefault(state);
+  return { kind, tree: treeOf(state, kind), after: [...state.positionals, ...state.slices] };
+}
+
+/** MongoDB's rules for projections that neither include nor exclude a field other than `_id`. */
+function kindByDefault({ slices, hasElemMatch, hasMeta, dialect, id }: State): "inclusion" | "exclusion" {
+  if (slices.length > 0) return id === "included" ? "inclusion" : "exclusion";
+  if (hasElemMatch || (hasMeta && dialect === "$project")) return "inclusion";
+  return id === "included" ? "inclusion" : "exclusion";
+}
+
+function treeOf(state: State, kind: "inclusion" | "exclusion"): ProjectionTree {
+  const tree = new ProjectionTree(kind === "inclusion" ? "drop" : "keep");
+  if (kind === "inclusion" && !state.mentionsId) tree.entries.set("_id", { kind: "keep" });
+  for (const { path, entry } of state.items) {
+    if (kind === "exclusion" && entry.kind === "keep") continue; // _id, or an array that $slice shortens
+    insert(
+      tree,
       path,
-      entry: { kind: "compute", expression: compileExpression(value, options), place: "end" },
-    });
-  }
-}
-
-function checkPath(path: string, dialect: ProjectionDialect): void {
-  if (path.endsWith(".$") && dialect === "find") throw notSimulated("the positional projection 'field.$'");
-  const parts = path.split(".");
-  if (parts.some((part) => part === "")) {
-    throw new CommandError(path === "" ? 40352 : 15998, "FieldPath cannot be constructed with empty string");
-  }
-  if (parts.some((part) => part.startsWith("$"))) {
-    throw new CommandError(
-      16410,
-      "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+      entry.kind === "compute" && kind === "exclusion" ? { ...entry, place: "here" } : entry,
     );
   }
+  tree.noteComputed();
+  return tree;
 }
 
-function findOperator(
+function add(state: State, path: string, entry: ProjectionEntry): void {
+  insert(state.paths, path, entry);
+  state.items.push({ path, entry });
+}
+
+function parseElement(state: State, name: string, value: RawValue, prefix: string): void {
+  const isPositional = name.endsWith(".$");
+  if (isPositional && state.dialect !== "find")
+    throw new CommandError(31324, "Cannot use positional projection in aggregation projection");
+  if (name.includes(".$.")) throw new CommandError(31394, POSITIONAL_IN_THE_MIDDLE);
+  const path = prefix + name;
+  if (value.type === BsonType.object) {
+    if (isPositional)
+      throw new CommandError(31271, "positional projection cannot be used with an expression or sub object");
+    parseObject(state, name, asDocument(value), prefix);
+  } else if (value.type === BsonType.bool || isNumeric(value)) {
+    if (isTruthy(value)) include(state, name, path, isPositional);
+    else if (!isPositional) exclude(state, name, path);
+    else throw new CommandError(31395, "positional projection cannot be used with exclusion");
+  } else {
+    if (isPositional) throw new CommandError(31308, "positional projection cannot be used with a literal");
+    add(state, path, { kind: "compute", expression: compileExpression(value, state.options), place: "end" });
+    if (state.kind === "exclusion") {
+      throw new CommandError(
+        31310,
+        `Cannot use an expression ${name}: ${describeValue(value)} in an exclusion projection`,
+      );
+    }
+    state.kind = "inclusion";
+  }
+}
+
+function include(state: State, name: string, path: string, isPositional: boolean): void {
+  const isId = path === "_id";
+  if (isPositional) {
+    includePositional(state, name, path);
+  } else {
+    add(state, path, { kind: "keep" });
+    if (isId) state.id = "included";
+  }
+  if (isId) return;
+  if (state.kind === "exclusion")
+    throw new CommandError(31253, `Cannot do inclusion on field ${name} in exclusion projection`);
+  state.kind = "inclusion";
+}
+
+function includePositional(state: State, name: string, path: string): void {
+  if (state.positionals.length > 0)
+    throw new CommandError(31276, "Cannot specify more than one positional projection per query.");
+  if (state.hasElemMatch) throw new CommandError(31256, "Cannot specify positional operator and $elemMatch.");
+  const { filter } = state;
+  if (filter === undefined)
+    throw new CommandError(51050, "Projections with a positional operator require a matcher");
+  if (name === ".$") throw new CommandError(5392900, `Projection on field ${name} is invalid`);
+  const field = path.slice(0, -".$".length);
+  add(state, field, { kind: "keep" });
+  state.positionals.push(positional(field, filter, state.options));
+}
+
+function exclude(state: State, name: string, path: string): void {
+  add(state, path, { kind: "drop" });
+  if (path === "_id") {
+    state.id = "excluded";
+    return;
+  }
+  if (state.kind === "inclusion")
+    throw new CommandError(31254, `Cannot do exclusion on field ${name} in inclusion projection`);
+  state.kind = "exclusion";
+}
+
+/** An object is an expression where its only field is an operator, and else a projection of the fields within. */
+function parseObject(state: State, name: string, doc: Uint8Array, prefix: string): void {
+  const path = prefix + name;
+  if (isEmptyDocument(doc)) {
+    throw new CommandError(51270, "An empty sub-projection is not a valid value. Found empty object at path");
+  }
+  const list = fields(doc);
+  const [operator, argument] = list[0]!;
+  if (list.length === 1 && operator.startsWith("$")) {
+    parseOperator(state, path, doc, operator, argument);
+    return;
+  }
+  insert(state.paths, path, { kind: "tree", tree: new ProjectionTree("keep") });
+  for (const [inner, value] of list) parseElement(state, inner, value, `${path}.`);
+}
+
+function parseOperator(
+  state: State,
   path: string,
-  operator: string,
   doc: Uint8Array,
-  options: ExpressionOptions,
-): Item | undefined {
-  const argument = getField(doc, operator)!;
-  switch (operator) {
-    case "$slice":
-      if (path.includes(".")) throw notSimulated("$slice on a dotted path in a projection");
-      return {
-        path,
-        entry: { kind: "compute", expression: sliceOf(path, argument, options), place: "here" },
-        neutral: true,
-      };
-    case "$elemMatch":
-      if (path.includes(".")) {
-        throw new CommandError(31255, "Cannot use $elemMatch projection on a nested field.");
-      }
-      return {
-        path,
-        entry: { kind: "compute", expression: firstMatch(path, argument, options), place: "end" },
-      };
-    case "$meta":
-      throw notSimulated("$meta in a projection");
-    default:
-      return undefined;
+  operator: string,
+  argument: RawValue,
+): void {
+  if (operator === "$elemMatch") {
+    parseElemMatch(state, path, argument);
+  } else if (operator === "$slice" && state.dialect === "find") {
+    parseSlice(state, path, doc, argument);
+  } else {
+    parseExpression(state, path, doc, operator);
   }
 }
 
-/** `{ $slice: n }` and `{ $slice: [skip, n] }` on an array; any other value stays as it is. */
-function sliceOf(path: string, argument: RawValue, options: ExpressionOptions): Expression {
-  const list = argument.type === BsonType.array ? elements(asDocument(argument)) : [argument];
-  const numbers = list.map(wholeNumber);
-  // With an array in front it is the aggregation operator of the same name.
-  if (list.length > 2 || (list.length === 2 && numbers[0] === undefined)) {
-    return compileExpression(argumentObject("$slice", argument), options);
-  }
-  if (numbers.includes(undefined)) {
-    throw new CommandError(28667, "Invalid $slice syntax. The given syntax did not match the find() syntax");
-  }
-  const [first, second] = numbers as [number, number | undefined];
-  if (second !== undefined && second <= 0) {
-    throw new CommandError(28724, `$slice limit must be positive`);
-  }
-  return ({ root }) => {
-    const value = getField(root, path);
-    if (value?.type !== BsonType.array) return value;
-    const values = elements(asDocument(value));
-    if (second === undefined) return array(first >= 0 ? values.slice(0, first) : values.slice(first));
-    const from = first >= 0 ? first : Math.max(0, values.length + first);
-    return array(values.slice(from, from + second));
-  };
+function parseElemMatch(state: State, path: string, argument: RawValue): void {
+  if (state.dialect !== "find") throw new CommandError(168, "Cannot use $elemMatch in this context");
+  const expression = elemMatch(path, argument, state.options);
+  if (state.positionals.length > 0)
+    throw new CommandError(31255, "Cannot specify positional operator and $elemMatch.");
+  if (path.includes("."))
+    throw new CommandError(31275, "Cannot use $elemMatch projection on a nested field.");
+  add(state, path, { kind: "compute", expression, place: "end" });
+  state.hasElemMatch = true;
 }
 
-function argumentObject(name: string, argument: RawValue): RawValue {
-  const doc = new DocumentWriter().field(name, argument).finish();
-  return document(doc);
-}
-
-/** `$elemMatch`: an array of the first element that matches; missing where none does. */
-function firstMatch(path: string, argument: RawValue, options: ExpressionOptions): Expression {
-  if (argument.type !== BsonType.object) {
-    throw new CommandError(31274, "elemMatch: Invalid argument, object required");
+/** find's `$slice`, or else the aggregation operator of that name. */
+function parseSlice(state: State, path: string, doc: Uint8Array, argument: RawValue): void {
+  const read = readSlice(argument);
+  if (!(read instanceof CommandError)) {
+    add(state, path, { kind: "keep" });
+    state.slices.push(slice(path, read));
+    return;
   }
-  const doc = asDocument(argument);
-  const context = { ...options, depth: 0 };
-  const test = isOperatorObject(doc)
-    ? singleValueTest(parsePath("", argument, context), false)
-    : objectTest(documentTest(parseFilter(doc, context)));
-  return ({ root }) => {
-    const value = getField(root, path);
-    if (value?.type !== BsonType.array) return undefined;
-    const found = elements(asDocument(value)).find(test);
-    return found === undefined ? undefined : array([found]);
-  };
-}
-
-function objectTest(test: (doc: Uint8Array) => boolean): (v: RawValue) => boolean {
-  return (v) => (v.type === BsonType.object || v.type === BsonType.array) && test(asDocument(v));
-}
-
-/** Hangs an entry into the tree, making the levels of its path. */
-export function insert(tree: ProjectionTree, path: string, entry: ProjectionEntry): void {
-  const parts = path.split(".");
-  let level = tree;
-  const levels = [tree];
-  for (let i = 0; i < parts.length - 1; i++) {
-    const existing = level.entries.get(parts[i]!);
-    if (existing === undefined) {
-      const inner = new ProjectionTree(level.rest);
-      level.entries.set(parts[i]!, { kind: "tree", tree: inner });
-      level = inner;
-    } else if (existing.kind === "tree") {
-      level = existing.tree;
-    } else {
-      throw new CommandError(
-        31249,
-        `Path collision at ${path} remaining portion ${parts.slice(i + 1).join(".")}`,
-      );
+  try {
+    parseExpression(state, path, doc, "$slice");
+  } catch (error) {
+    if (error instanceof CommandError) {
+      error.message =
+        `Invalid $slice syntax. The given syntax ${describeDocument(doc)} did not match the find() syntax because :: ` +
+        `${codeName(read.code)}: ${read.message} :: The given syntax did not match the expression $slice syntax. ` +
+        `:: caused by :: ${error.message}`;
     }
-    levels.push(level);
+    throw error;
   }
-  const last = parts.at(-1)!;
-  if (level.entries.has(last)) throw new CommandError(31250, `Path collision at ${path}`);
-  level.entries.set(last, entry);
-  if (entry.kind === "compute") for (const each of levels) each.computes = true;
 }
 
-/** `$addFields` and `$set`: everything is kept, every value is an expression, objects are paths written otherwise. */
-export function parseAddFields(spec: Uint8Array, options: ExpressionOptions): ProjectionTree {
-  const tree = new ProjectionTree("keep");
-  const add = (doc: Uint8Array, prefix: string): void => {
-    for (const [name, value] of fields(doc)) {
-      const path = prefix + name;
-      checkPath(path, "$project");
-      if (value.type === BsonType.object) {
-        const inner = asDocument(value);
-        const first = firstField(inner);
-        if (first !== undefined && !first[0].startsWith("$")) {
-          add(inner, `${path}.`);
-          continue;
-        }
-        if (first === undefined) {
-          insert(tree, path, { kind: "compute", expression: constant(value), place: "here" });
-          continue;
-        }
-      }
-      insert(tree, path, { kind: "compute", expression: compileExpression(value, options), place: "here" });
-    }
-  };
-  add(spec, "");
-  return tree;
+function parseExpression(state: State, path: string, doc: Uint8Array, operator: string): void {
+  const isMeta = operator === "$meta";
+  const value: RawValue = { type: BsonType.object, bytes: doc, start: 0, end: doc.length };
+  let expression;
+  try {
+    expression = compileExpression(value, state.options);
+  } catch (error) {
+    if (error instanceof CommandError && isUnknown(error, operator))
+      throw new CommandError(31325, `Unknown expression ${operator}`);
+    throw error;
+  }
+  if (state.kind === "exclusion" && !isMeta)
+    throw new CommandError(31252, "Cannot use expression other than $meta in exclusion projection");
+  if (isMeta) state.hasMeta = true;
+  else state.kind = "inclusion";
+  add(state, path, { kind: "compute", expression, place: "end" });
 }
 
-/** `$unset: "a"` or `$unset: ["a", "b.c"]`. */
-export function parseUnset(spec: RawValue): ProjectionTree {
-  const list = spec.type === BsonType.array ? elements(asDocument(spec)) : [spec];
-  const tree = new ProjectionTree("keep");
-  if (list.length === 0) {
-    throw new CommandError(
-      31119,
-      "$unset specification must be a string or an array with at least one field",
-    );
-  }
-  for (const item of list) {
-    if (item.type !== BsonType.string) {
-      throw new CommandError(
-        31120,
-        "$unset specification must be a string or an array containing only string values",
-      );
-    }
-    checkPath(asString(item), "$project");
-    insert(tree, asString(item), { kind: "drop" });
-  }
-  return tree;
+/** The expression's own operator is unknown, not one in its arguments. */
+function isUnknown({ code, message }: CommandError, operator: string): boolean {
+  return code === 168 && message === `Unrecognized expression '${operator}'`;
+}
+
+/** The name of an object's operator, if it is one: for callers that only look. */
+export function operatorOf(value: RawValue): string | undefined {
+  if (value.type !== BsonType.object) return undefined;
+  const name = firstField(asDocument(value))?.[0];
+  return name?.startsWith("$") ? name : undefined;
 }

@@ -49,6 +49,14 @@ export class ProjectionTree {
 
   constructor(readonly rest: Rest) {}
 
+  /** Works out {@link computes}; call it when the tree is complete. */
+  noteComputed(): boolean {
+    for (const entry of this.entries.values())
+      if (entry.kind === "compute" || (entry.kind === "tree" && entry.tree.noteComputed()))
+        this.computes = true;
+    return this.computes;
+  }
+
   /** Applies the tree to a document; expressions see that document as root. */
   apply(doc: Uint8Array): Uint8Array {
     return this.#project(doc, this.computes ? expressionContext(doc) : undefined);

@@ -12,9 +12,11 @@ import {
   UNDEFINED,
   asDocument,
   compareValues,
+  describeValue,
   document,
   elements,
   getField,
+  type Collation,
   type FieldPath,
   type RawValue,
 } from "../../bson/index.js";
@@ -38,18 +40,24 @@ export function leastTuple(
   doc: Uint8Array,
   paths: readonly FieldPath[],
   descending: readonly boolean[],
+  collation?: Collation,
 ): RawValue[] {
   const start = document(doc);
   let best: RawValue[] | undefined;
   for (const tuple of tuples(paths.map(({ parts }) => advance(start, parts, 0)))) {
-    if (best === undefined || precedes(tuple, best, descending)) best = tuple;
+    if (best === undefined || precedes(tuple, best, descending, collation)) best = tuple;
   }
   return best!;
 }
 
-function precedes(a: readonly RawValue[], b: readonly RawValue[], descending: readonly boolean[]): boolean {
+function precedes(
+  a: readonly RawValue[],
+  b: readonly RawValue[],
+  descending: readonly boolean[],
+  collation: Collation | undefined,
+): boolean {
   for (let i = 0; i < a.length; i++) {
-    const order = compareValues(a[i]!, b[i]!);
+    const order = compareValues(a[i]!, b[i]!, collation);
     if (order !== 0) return descending[i] ? order > 0 : order < 0;
   }
   return false;
@@ -85,14 +93,31 @@ function* tuples(walks: readonly Walk[]): Iterable<RawValue[]> {
     return;
   }
   for (const element of list) {
-    yield* tuples(walks.map((walk) => (walk.arrived ? walk : enter(walk.parts, walk.at, element, list))));
+    yield* tuples(
+      walks.map((walk) => (walk.arrived ? walk : enter(walk.parts, walk.at, element, list, array))),
+    );
   }
 }
 
 /** Into one element; a number in the path picks its own. An array within an array is not spread again. */
-function enter(parts: readonly string[], at: number, element: RawValue, list: readonly RawValue[]): Walk {
+function enter(
+  parts: readonly string[],
+  at: number,
+  element: RawValue,
+  list: readonly RawValue[],
+  whole: RawValue,
+): Walk {
   if (at === parts.length) return { arrived: true, value: element };
   const part = parts[at]!;
-  if (isArrayIndex(part) && Number(part) < list.length) return advance(list[Number(part)]!, parts, at + 1);
+  if (isArrayIndex(part) && Number(part) < list.length) {
+    if (element.type === BsonType.object && getField(asDocument(element), part) !== undefined) {
+      throw new CommandError(
+        16746,
+        "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), " +
+          `field: '${part}' for array: ${describeValue(whole)}`,
+      );
+    }
+    return advance(list[Number(part)]!, parts, at + 1);
+  }
   return element.type === BsonType.object ? advance(element, parts, at) : MISSING;
 }

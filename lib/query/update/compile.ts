@@ -9,27 +9,34 @@
  */
 import {
   BsonType,
-  DocumentWriter,
   asDocument,
-  asString,
-  compareValues,
+  describeDocument,
   describeValue,
-  elements,
   fields,
   firstField,
-  getField,
   type RawValue,
 } from "../../bson/index.js";
-import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
-import { parsePipeline } from "../pipeline/parse.js";
-import { runStages } from "../pipeline/runner.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
+import type { ExpressionOptions } from "../expression/context.js";
+import { matchedPosition } from "../filter/position.js";
 import { typeName } from "../values/types.js";
 import { ARRAY_OPERATORS } from "./arrayOperators.js";
 import { ArrayFilters } from "./arrayFilters.js";
-import { milliseconds, type OperatorParser, type UpdateContext } from "./context.js";
+import type { OperatorParser, UpdateContext } from "./context.js";
 import { FIELD_OPERATORS } from "./fieldOperators.js";
-import { checkIdKept, modify, type Step } from "./modify.js";
-import { compareUpdatePaths, isArrayPlaceholder, PathConflicts, updatePathParts } from "./paths.js";
+import { modify } from "./modify.js";
+import { isDynamic, isPositional, PathConflicts, updatePathParts } from "./paths.js";
+import { compilePipeline } from "./pipeline.js";
+import { push } from "./push.js";
+import { checkRename, renameTarget } from "./rename.js";
+import {
+  checkReplacement,
+  fillTimestamps,
+  hasEmptyTimestamp,
+  nextTimestamp,
+  replace,
+} from "./replacement.js";
+import { UpdateTree } from "./updateTree.js";
 
 /** A compiled update. */
 export interface Update {
@@ -39,204 +46,135 @@ export interface Update {
   /** True where the update may change the value at `path`, at a path above or below it. */
   touches(path: string): boolean;
   /**
-   * The changed document; the very same array where nothing changes.
+   * The changed document; the very same array where nothing changes. A new array with the same bytes counts as a
+   * modification all the same: MongoDB reports `nModified: 1` for some of those.
    * @throws CommandError 66 for a changed `_id`, 14 and 2 for values that an operator cannot work on, 28 for a path
-   *   through a scalar
+   *   through a scalar, 2 for a positional `$` whose filter matched no element
    */
   apply(doc: Uint8Array, context: UpdateContext): Uint8Array;
 }
 
-export interface UpdateOptions {
-  readonly arrayFilters?: readonly Uint8Array[];
-  /** The command's `let`, for pipelines. */
-  readonly let?: Uint8Array;
+export interface UpdateOptions extends ExpressionOptions {
+  readonly arrayFilters?: readonly Uint8Array[] | undefined;
+  /** Values that a pipeline sees as `$$name` (`c` of a statement, `constants` of bulkWrite); taken as they are. */
+  readonly constants?: Uint8Array | undefined;
+  /** Empty timestamps of a replacement stay as they are. */
+  readonly bypassEmptyTsReplacement?: boolean;
 }
 
+/** All operators by name, but `$rename`, which has two paths. */
 const OPERATORS: ReadonlyMap<string, OperatorParser> = new Map([
   ...Object.entries(FIELD_OPERATORS),
   ...Object.entries(ARRAY_OPERATORS),
+  ["$push", push],
 ]);
-const OLD_OPERATORS = new Set(["$pushAll", "$isolated", "$atomic"]);
+
+/** Names of the update operators. */
+export const UPDATE_OPERATORS: readonly string[] = [...OPERATORS.keys(), "$rename"];
 
 /**
  * Compiles an update.
  * @param update an object (operators or replacement) or an array (pipeline)
- * @throws CommandError 9 for an unknown operator or form, 40 for paths that conflict, 238 for the positional `$`
+ * @throws CommandError 9 for an unknown operator or form, 40 for paths that conflict, 51198 for constants without a
+ *   pipeline, and MongoDB's codes for wrong arguments of operators
  */
 export function compileUpdate(update: RawValue, options: UpdateOptions = {}): Update {
   if (update.type === BsonType.array) return compilePipeline(update, options);
   if (update.type !== BsonType.object) {
     throw new CommandError(ErrorCode.FailedToParse, "Update argument must be either an object or an array");
   }
+  if (options.constants !== undefined)
+    throw new CommandError(51198, "Constant values may only be specified for pipeline updates");
   const doc = asDocument(update);
-  if (firstField(doc)?.[0].startsWith("$")) return compileOperators(doc, options);
-  if (options.arrayFilters !== undefined && options.arrayFilters.length > 0) {
-    throw new CommandError(
-      ErrorCode.FailedToParse,
-      "Cannot specify arrayFilters with a replacement-style update",
-    );
-  }
-  return compileReplacement(doc);
+  // MongoDB reads array filters before it looks at the update.
+  const filters = new ArrayFilters(options.arrayFilters ?? [], options);
+  if (firstField(doc)?.[0].startsWith("$")) return compileOperators(doc, filters, options);
+  return compileReplacement(doc, options);
 }
 
-function compileOperators(doc: Uint8Array, options: UpdateOptions): Update {
-  const steps: Step[] = [];
+function compileOperators(doc: Uint8Array, filters: ArrayFilters, options: UpdateOptions): Update {
+  const tree = new UpdateTree();
   const paths: string[] = [];
   const conflicts = new PathConflicts();
-  const register = (path: string): string[] => {
-    const parts = updatePathParts(path);
+  let positional = false;
+  const register = (path: string, parts: readonly string[]): void => {
+    filters.use(path, parts);
     conflicts.add(path);
     paths.push(path);
-    return parts;
+    positional ||= parts.some(isPositional);
   };
   for (const [name, argument] of fields(doc)) {
     const parser = OPERATORS.get(name);
-    if (parser === undefined && name !== "$rename") throw unknownModifier(name);
-    if (argument.type !== BsonType.object) {
-      throw new CommandError(
-        ErrorCode.FailedToParse,
-        `Modifiers operate on fields but we found type ${typeName(argument)} instead. For example: ` +
-          `{$mod: {<field>: ...}} not {${name}: ${describeValue(argument)}}`,
-      );
-    }
+    checkModifier(name, argument, parser !== undefined || name === "$rename");
     for (const [path, value] of fields(asDocument(argument))) {
-      if (parser !== undefined) steps.push({ parts: register(path), operator: parser(value, path) });
-      else steps.push(renameStep(path, value, register));
+      if (parser === undefined) {
+        const to = renameTarget(path, value);
+        const from = updatePathParts(path);
+        register(path, from);
+        const parts = updatePathParts(to);
+        filters.use(to, parts);
+        checkRename(from, parts, `${path}: ${describeValue(value)}`);
+        register(to, parts);
+        tree.add(parts, { kind: "rename", from });
+      } else {
+        const parts = updatePathParts(path);
+        const operator = parser(value, path, options);
+        register(path, parts);
+        tree.add(parts, { kind: "operator", operator });
+      }
     }
   }
-  const filters = new ArrayFilters(options.arrayFilters ?? []);
-  filters.check(paths);
-  steps.sort((a, b) => compareUpdatePaths(a.parts, b.parts));
+  filters.checkAllUsed(() => describeDocument(doc));
+  tree.sort();
   return {
     kind: "operators",
     paths,
     touches: (path) => paths.some((own) => overlaps(own, path)),
     apply(before, context) {
-      const after = modify(before, steps, filters, context);
-      if (after !== before) checkIdKept(before, after);
-      return after;
+      const position =
+        positional && context.filter ? matchedPosition(context.filter, before, options) : undefined;
+      return modify(before, tree, filters, position, context);
     },
   };
 }
 
-function unknownModifier(name: string): CommandError {
-  if (OLD_OPERATORS.has(name)) return notSimulated(name);
-  return new CommandError(
+function checkModifier(name: string, argument: RawValue, known: boolean): void {
+  if (!known) {
+    throw new CommandError(
+      ErrorCode.FailedToParse,
+      `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+    );
+  }
+  if (argument.type === BsonType.object) return;
+  throw new CommandError(
     ErrorCode.FailedToParse,
-    `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+    `Modifiers operate on fields but we found type ${typeName(argument)} instead. For example: ` +
+      `{$mod: {<field>: ...}} not {${name}: ${describeValue(argument)}}`,
   );
 }
 
-function renameStep(path: string, value: RawValue, register: (path: string) => string[]): Step {
-  if (value.type !== BsonType.string) {
-    throw new CommandError(
-      ErrorCode.BadValue,
-      `The 'to' field for $rename must be a string: ${path}: ${describeValue(value)}`,
-    );
-  }
-  const to = asString(value);
-  if (to === path) {
-    throw new CommandError(
-      ErrorCode.BadValue,
-      `The source and target field for $rename must differ: ${path}: ${describeValue(value)}`,
-    );
-  }
-  const from = register(path);
-  const parts = register(to);
-  if (from.some(isArrayPlaceholder) || parts.some(isArrayPlaceholder)) {
-    throw new CommandError(
-      ErrorCode.BadValue,
-      `The source and destination field for $rename may not be dynamic: ${path}`,
-    );
-  }
-  return { parts, from, operator: { creates: true, update: () => undefined } };
-}
-
-/** One path is the other, or lies in it; array placeholders stand for any component. */
+/** One path is the other, or lies in it; placeholders stand for any component. */
 function overlaps(a: string, b: string): boolean {
   const left = a.split(".");
   const right = b.split(".");
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i++) {
-    if (left[i] !== right[i] && !isArrayPlaceholder(left[i]!) && !isArrayPlaceholder(right[i]!)) return false;
+    if (left[i] !== right[i] && !isDynamic(left[i]!) && !isDynamic(right[i]!)) return false;
   }
   return true;
 }
 
-const anything = { paths: [], touches: () => true } as const;
-
-function compileReplacement(replacement: Uint8Array): Update {
-  for (const [name] of fields(replacement)) {
-    if (!name.startsWith("$")) continue;
-    throw new CommandError(
-      ErrorCode.DollarPrefixedFieldName,
-      `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement ` +
-        "document. Consider using an aggregation pipeline with $replaceWith.",
-    );
-  }
-  return { kind: "replacement", ...anything, apply: (doc) => replace(doc, replacement) };
-}
-
-/** The new document under the old `_id`, which stays in front. */
-function replace(doc: Uint8Array, replacement: Uint8Array): Uint8Array {
-  const id = getField(doc, "_id");
-  const newId = getField(replacement, "_id");
-  if (id !== undefined && newId !== undefined && compareValues(id, newId) !== 0) {
-    throw new CommandError(
-      ErrorCode.ImmutableField,
-      `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${describeValue(newId)}`,
-    );
-  }
-  const writer = new DocumentWriter();
-  const kept = id ?? newId;
-  if (kept !== undefined) writer.field("_id", kept);
-  for (const [name, value] of fields(replacement)) if (name !== "_id") writer.field(name, value);
-  const result = writer.finish();
-  return sameBytes(result, doc) ? doc : result;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-const UPDATE_STAGES = new Set(["$set", "$addFields", "$unset", "$project", "$replaceRoot", "$replaceWith"]);
-
-function compilePipeline(update: RawValue, options: UpdateOptions): Update {
-  if (options.arrayFilters !== undefined && options.arrayFilters.length > 0) {
-    throw new CommandError(ErrorCode.FailedToParse, "Cannot specify arrayFilters and a pipeline update");
-  }
-  const specs = elements(asDocument(update)).map((stage) => {
-    if (stage.type !== BsonType.object) {
-      throw new CommandError(
-        ErrorCode.TypeMismatch,
-        "Each element of the 'pipeline' array must be an object",
-      );
-    }
-    const doc = asDocument(stage);
-    const name = firstField(doc)?.[0];
-    if (name !== undefined && !UPDATE_STAGES.has(name) && name.startsWith("$")) checkStage(name, doc);
-    return doc;
-  });
-  const clock = { now: 0 };
-  const stages = parsePipeline(specs, { now: () => clock.now, let: options.let });
+function compileReplacement(replacement: Uint8Array, options: UpdateOptions): Update {
+  const fills = !options.bypassEmptyTsReplacement && hasEmptyTimestamp(replacement);
   return {
-    kind: "pipeline",
-    ...anything,
+    kind: "replacement",
+    paths: [],
+    touches: () => true,
     apply(doc, context) {
-      clock.now = milliseconds(context.now);
-      const [result] = runStages(
-        stages.map((stage) => stage.create()),
-        [doc],
-      );
-      return replace(doc, result!);
+      const filled = fills ? fillTimestamps(replacement, () => nextTimestamp(context)) : replacement;
+      const after = replace(doc, filled);
+      if (after !== doc && !context.isInsert) checkReplacement(filled);
+      return after;
     },
   };
-}
-
-/** A stage that exists but has no place in an update is 72, an unknown one 40324. */
-function checkStage(name: string, doc: Uint8Array): void {
-  parsePipeline([doc]);
-  throw new CommandError(ErrorCode.InvalidOptions, `${name} is not allowed to be used within an update`);
 }

@@ -7,41 +7,38 @@ import {
   compareValues,
   date,
   describeValue,
-  double,
   fields,
   int32,
   int64,
   isNumeric,
-  timestamp,
   valuesIdentical,
   type RawValue,
 } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
-import { toDecimal } from "../values/decimal.js";
 import { addNumbers, multiplyNumbers } from "../values/numeric.js";
 import { typeName } from "../values/types.js";
-import { identify, milliseconds, REMOVE, type FieldOperator, type OperatorParser } from "./context.js";
+import { describeId, fieldName, identify, milliseconds, REMOVE, type OperatorParser } from "./context.js";
+import { describeTyped } from "./numbers.js";
+import { nextTimestamp } from "./replacement.js";
 
 const set: OperatorParser = (argument) => ({
-  creates: true,
+  missing: "create",
   update: (existing) =>
     existing !== undefined && valuesIdentical(existing, argument) ? undefined : argument,
 });
 
 const setOnInsert: OperatorParser = (argument) => ({
-  creates: true,
-  update: (_, { context }) => (context.isInsert ? argument : undefined),
+  missing: "create",
+  update: (existing, { context }) =>
+    context.isInsert && !(existing !== undefined && valuesIdentical(existing, argument))
+      ? argument
+      : undefined,
 });
 
 const unset: OperatorParser = () => ({
-  creates: false,
-  update: (existing) => (existing === undefined ? undefined : REMOVE),
+  missing: "ignore",
+  update: () => REMOVE,
 });
-
-/** The last component of a path: what MongoDB's messages call "the field". */
-function fieldName(path: string): string {
-  return path.slice(path.lastIndexOf(".") + 1);
-}
 
 function arithmetic(
   name: "$inc" | "$mul",
@@ -57,7 +54,7 @@ function arithmetic(
       );
     }
     return {
-      creates: true,
+      missing: "create",
       update(existing, { path: at, doc }) {
         if (existing === undefined) return missing(argument);
         if (!isNumeric(existing)) {
@@ -71,7 +68,7 @@ function arithmetic(
         if (result === undefined) {
           throw new CommandError(
             ErrorCode.BadValue,
-            `Failed to apply ${name} operations to current value (${describeValue(existing)}) for document ${identify(doc)}`,
+            `Failed to apply ${name} operations to current value (${describeTyped(existing)}) for document ${identify(doc)}`,
           );
         }
         return valuesIdentical(result, existing) ? undefined : result;
@@ -80,38 +77,33 @@ function arithmetic(
   };
 }
 
-/** Zero of the argument's type: what `$mul` makes of a missing field. */
-function zeroLike(argument: RawValue): RawValue {
-  switch (argument.type) {
-    case BsonType.int32:
-      return int32(0);
-    case BsonType.int64:
-      return int64(0);
-    case BsonType.double:
-      return double(0);
-    default:
-      return toDecimal(int32(0));
-  }
+/** What `$mul` makes of a missing field: zero, of the argument's type (and exponent, and sign). */
+function timesZero(argument: RawValue): RawValue {
+  return multiplyNumbers(argument, int32(0))!;
 }
 
 function extreme(wanted: -1 | 1): OperatorParser {
-  return (argument) => ({
-    creates: true,
+  return (argument, _, { collation }) => ({
+    missing: "create",
     update: (existing) =>
-      existing === undefined || compareValues(argument, existing) === wanted ? argument : undefined,
+      existing === undefined || compareValues(argument, existing, collation) * wanted > 0
+        ? argument
+        : undefined,
   });
 }
 
 const currentDate: OperatorParser = (argument) => {
-  let type = "date";
+  let type: string | undefined = "date";
   if (argument.type === BsonType.object) {
+    type = undefined;
     for (const [name, value] of fields(asDocument(argument))) {
       if (name !== "$type") {
         throw new CommandError(ErrorCode.BadValue, `Unrecognized $currentDate option: ${name}`);
       }
-      type = value.type === BsonType.string ? asString(value) : "";
+      const text = value.type === BsonType.string ? asString(value) : "";
+      if (text === "date" || text === "timestamp") type = text;
     }
-    if (type !== "date" && type !== "timestamp") {
+    if (type === undefined) {
       throw new CommandError(
         ErrorCode.BadValue,
         "The '$type' string field is required to be 'date' or 'timestamp': {$currentDate: {field : {$type: 'date'}}}",
@@ -125,11 +117,8 @@ const currentDate: OperatorParser = (argument) => {
     );
   }
   return {
-    creates: true,
-    update(_, { context }) {
-      const now = milliseconds(context.now);
-      return type === "date" ? date(now) : timestamp(Math.floor(now / 1000), 1);
-    },
+    missing: "create",
+    update: (_, { context }) => (type === "date" ? date(milliseconds(context.now)) : nextTimestamp(context)),
   };
 };
 
@@ -143,7 +132,7 @@ function isInteger(v: RawValue): boolean {
   return v.type === BsonType.int32 || v.type === BsonType.int64;
 }
 
-const bit: OperatorParser = (argument, path) => {
+const bit: OperatorParser = (argument) => {
   if (argument.type !== BsonType.object) {
     throw new CommandError(
       ErrorCode.BadValue,
@@ -175,26 +164,25 @@ const bit: OperatorParser = (argument, path) => {
       `You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}`,
     );
   }
-  const result: FieldOperator = {
-    creates: true,
+  return {
+    missing: "create",
     update(existing, { path: at, doc }) {
       let value = existing ?? int32(0);
       if (!isInteger(value)) {
         throw new CommandError(
           ErrorCode.BadValue,
-          `Cannot apply $bit to a value of non-integral type.${identify(doc)} has the field ${fieldName(at || path)} of ` +
+          `Cannot apply $bit to a value of non-integral type.${describeId(doc)} has the field ${fieldName(at)} of ` +
             `non-integer type ${typeName(value)}`,
         );
       }
       for (const { operation, operand } of steps) {
         const bits = operation(asBigInt(value), asBigInt(operand));
         const wide = value.type === BsonType.int64 || operand.type === BsonType.int64;
-        value = wide ? int64(bits) : int32(Number(bits));
+        value = wide ? int64(bits) : int32(Number(BigInt.asIntN(32, bits)));
       }
       return existing !== undefined && valuesIdentical(existing, value) ? undefined : value;
     },
   };
-  return result;
 };
 
 export const FIELD_OPERATORS: Readonly<Record<string, OperatorParser>> = {
@@ -202,7 +190,7 @@ export const FIELD_OPERATORS: Readonly<Record<string, OperatorParser>> = {
   $setOnInsert: setOnInsert,
   $unset: unset,
   $inc: arithmetic("$inc", "increment", addNumbers, (argument) => argument),
-  $mul: arithmetic("$mul", "multiply", multiplyNumbers, zeroLike),
+  $mul: arithmetic("$mul", "multiply", multiplyNumbers, timesZero),
   $min: extreme(-1),
   $max: extreme(1),
   $currentDate: currentDate,

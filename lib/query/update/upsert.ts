@@ -10,9 +10,11 @@
  */
 import { ObjectId } from "bson";
 import {
+  BsonType,
   DocumentWriter,
   EMPTY_DOCUMENT,
-  fields,
+  firstField,
+  forEachField,
   getField,
   objectId,
   prependField,
@@ -21,55 +23,76 @@ import {
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import { equalities } from "../bounds/equality.js";
 import type { FilterNode } from "../filter/node.js";
-import { withPath } from "../values/editor.js";
+import { EditableNode, setPath } from "../values/editor.js";
 import type { Update } from "./compile.js";
 import type { UpdateContext } from "./context.js";
+import { checkDepth, prefixesOf } from "./paths.js";
+import { replace } from "./replacement.js";
 
 export interface UpsertContext extends UpdateContext {
   /** Makes the `_id` of a document that gets none from filter and update; default: a new ObjectId. */
   readonly newId?: () => RawValue;
+  /** The document to insert instead of what the update makes (`upsertSupplied`). */
+  readonly supplied?: Uint8Array | undefined;
 }
 
 /**
  * Builds the document of an upsert, `_id` in front.
- * @throws CommandError 54 where the filter pins one path twice, and whatever the update throws
+ * @throws CommandError 54 where the filter pins one path twice, or `_id` comes out as an array, and whatever the
+ *   update throws
  */
 export function upsertDocument(filter: FilterNode, update: Update, context: UpsertContext): Uint8Array {
   const base = documentOfEqualities(filter, update.kind === "replacement");
-  const doc = update.apply(base, { ...context, isInsert: true, filter });
+  const doc =
+    context.supplied === undefined
+      ? update.apply(base, { ...context, isInsert: true, filter: undefined })
+      : replace(base, context.supplied);
   const id = getField(doc, "_id");
   if (id === undefined)
     return prependField(doc, "_id", context.newId?.() ?? objectId(Uint8Array.from(new ObjectId().id)));
-  const [first] = fields(doc);
-  return first![0] === "_id" ? doc : idFirst(doc, id);
+  if (id.type === BsonType.array) {
+    throw new CommandError(
+      ErrorCode.NotSingleValueField,
+      "After applying the update to the document, the field '_id' was found to be an array or array descendant.",
+    );
+  }
+  return firstField(doc)![0] === "_id" ? doc : idFirst(doc, id);
 }
 
 function idFirst(doc: Uint8Array, id: RawValue): Uint8Array {
   const writer = new DocumentWriter().field("_id", id);
-  for (const [name, value] of fields(doc)) if (name !== "_id") writer.field(name, value);
+  forEachField(doc, (name, value) => {
+    if (name !== "_id") writer.field(name, value);
+  });
   return writer.finish();
 }
 
 function documentOfEqualities(filter: FilterNode, idOnly: boolean): Uint8Array {
-  let doc = EMPTY_DOCUMENT;
+  const root = EditableNode.of(EMPTY_DOCUMENT);
   const seen = new Set<string>();
+  /** Paths that a longer one in `seen` leads through, with that one. */
+  const above = new Map<string, string>();
   for (const { path, value } of equalities(filter)) {
-    if (idOnly && path !== "_id") continue;
-    if (seen.has(path)) {
+    checkDepth(path);
+    if (idOnly && path !== "_id") {
+      if (!path.startsWith("_id.")) continue;
       throw new CommandError(
-        ErrorCode.NotSingleValueField,
-        `cannot infer query fields to set, path '${path}' is matched twice`,
+        ErrorCode.NotExactValueField,
+        `field at '_id' must be exactly specified, field at sub-path '${path}'found`,
       );
     }
-    for (const other of seen) {
-      if (!other.startsWith(`${path}.`) && !path.startsWith(`${other}.`)) continue;
-      throw new CommandError(
-        ErrorCode.NotSingleValueField,
-        `cannot infer query fields to set, both paths '${path}' and '${other}' are matched`,
-      );
-    }
+    if (seen.has(path)) throw ambiguous(`path '${path}' is matched twice`);
+    for (const prefix of prefixesOf(path))
+      if (seen.has(prefix)) throw ambiguous(`both paths '${path}' and '${prefix}' are matched`);
+    const longer = above.get(path);
+    if (longer !== undefined) throw ambiguous(`both paths '${path}' and '${longer}' are matched`);
     seen.add(path);
-    doc = withPath(doc, path.split("."), value);
+    for (const prefix of prefixesOf(path)) above.set(prefix, path);
+    setPath(root, path.split("."), value);
   }
-  return doc;
+  return root.toDocument();
+}
+
+function ambiguous(what: string): CommandError {
+  return new CommandError(ErrorCode.NotSingleValueField, `cannot infer query fields to set, ${what}`);
 }

@@ -12,54 +12,88 @@
  * both of a product, their difference for a quotient where that is exact.
  * Decimals are rare in shard keys: this module is exact first and fast second.
  */
-import { Decimal128 } from "bson";
-import { BsonType, asBigInt, asNumber, type RawValue } from "../../bson/index.js";
+import { readDecimal } from "../../bson/decimal.js";
+import { BsonType, asBigInt, asNumber, writeInt32, type RawValue } from "../../bson/index.js";
 
 /** A finite decimal: signed coefficient × 10^exponent. */
-interface Finite {
+export interface Finite {
   readonly coefficient: bigint;
   readonly exponent: number;
 }
 
-const DIGITS = 34;
+/** Digits of a coefficient. */
+export const DIGITS = 34;
+
+const MAX_EXPONENT = 6111;
+const MIN_EXPONENT = -6176;
 
 /** Any number as a decimal; a double counts with 15 digits, as in MongoDB's mixed arithmetic. A number for NaN and ±Infinity. */
-function toFinite(v: RawValue): Finite | number {
+export function toFinite(v: RawValue): Finite | number {
   if (v.type === BsonType.int32 || v.type === BsonType.int64)
     return { coefficient: asBigInt(v), exponent: 0 };
-  let text: string;
   if (v.type === BsonType.double) {
     const n = asNumber(v);
-    if (!Number.isFinite(n)) return n;
-    text = n.toPrecision(15);
-  } else {
-    text = new Decimal128(v.bytes.slice(v.start, v.end)).toString();
+    return Number.isFinite(n) ? parse(n.toPrecision(15))! : n;
   }
-  return parse(text);
+  const d = readDecimal(v.bytes, v.start);
+  if (d.kind === "nan") return NaN;
+  if (d.kind === "infinity") return d.negative ? -Infinity : Infinity;
+  return { coefficient: d.negative ? -d.coefficient : d.coefficient, exponent: d.exponent };
 }
 
-function parse(text: string): Finite | number {
-  const match = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text);
-  if (!match) return text.startsWith("-") ? -Infinity : text === "NaN" ? NaN : Infinity;
-  const fraction = match[3] ?? "";
-  const magnitude = BigInt(match[2]! + fraction);
-  return {
-    coefficient: match[1] === "-" ? -magnitude : magnitude,
-    exponent: Number(match[4] ?? 0) - fraction.length,
-  };
+/** A number in decimal text, such as `-1.5e3`; undefined for anything else. */
+function parse(text: string): Finite | undefined {
+  const match = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (!match) return undefined;
+  const fraction = match[3] ?? match[4] ?? "";
+  let digits = ((match[2] ?? "") + fraction).replace(/^0+(?=\d)/, "");
+  let exponent = Math.max(-1e9, Math.min(1e9, Number(match[5] ?? 0))) - fraction.length;
+  // Of a text of a million digits 40 decide, and whether something follows them.
+  if (digits.length > 40) {
+    exponent += digits.length - 41;
+    digits = digits.slice(0, 40) + (/[1-9]/.test(digits.slice(40)) ? "1" : "0");
+  }
+  const magnitude = BigInt(digits);
+  return { coefficient: match[1] === "-" ? -magnitude : magnitude, exponent };
 }
 
-function fromText(text: string): RawValue {
-  const { bytes } = Decimal128.fromStringWithRounding(text);
+/** Sixteen bytes of a decimal: see bson/decimal.ts. The coefficient has at most 34 digits. */
+function encode(negative: boolean, coefficient: bigint, exponent: number): RawValue {
+  const bytes = new Uint8Array(16);
+  for (let i = 0, rest = coefficient; i < 4; i++, rest >>= 32n) {
+    writeInt32(bytes, 4 * i, Number(BigInt.asIntN(32, rest)));
+  }
+  const biased = exponent - MIN_EXPONENT;
+  bytes[14]! |= (biased << 1) & 0xff;
+  bytes[15] = (biased >> 7) | (negative ? 0x80 : 0);
   return { type: BsonType.decimal128, bytes, start: 0, end: 16 };
 }
 
-function fromNumber(n: number): RawValue {
-  return fromText(Number.isNaN(n) ? "NaN" : n > 0 ? "Infinity" : n < 0 ? "-Infinity" : "0");
+/** NaN, ±Infinity or 0 as a decimal. */
+export function fromNumber(n: number): RawValue {
+  if (Number.isFinite(n)) return encode(n < 0, 0n, 0);
+  const value = encode(n < 0, 0n, MIN_EXPONENT);
+  value.bytes[15]! |= Number.isNaN(n) ? 0x7c : 0x78;
+  return value;
 }
 
-function fromFinite({ coefficient, exponent }: Finite): RawValue {
-  return fromText(`${coefficient}E${exponent}`);
+/** A decimal of at most 34 digits; beyond the range of exponents it is infinite, or has fewer digits and at last none. */
+export function fromFinite({ coefficient, exponent }: Finite): RawValue {
+  const negative = coefficient < 0n;
+  let magnitude = negative ? -coefficient : coefficient;
+  let power = exponent;
+  if (magnitude === 0n) return encode(false, 0n, Math.max(MIN_EXPONENT, Math.min(MAX_EXPONENT, power)));
+  if (power < MIN_EXPONENT) {
+    magnitude = shorten(magnitude, Math.min(MIN_EXPONENT - power, 100));
+    power = MIN_EXPONENT;
+  }
+  if (power > MAX_EXPONENT) {
+    if (power - MAX_EXPONENT + digitsOf(magnitude) > DIGITS)
+      return fromNumber(negative ? -Infinity : Infinity);
+    magnitude *= 10n ** BigInt(power - MAX_EXPONENT);
+    power = MAX_EXPONENT;
+  }
+  return encode(negative, magnitude, power);
 }
 
 /** Divides by 10^digits, ties to even. */
@@ -72,12 +106,13 @@ function shorten(coefficient: bigint, digits: number): bigint {
   return coefficient < 0n ? -quotient : quotient;
 }
 
-function digitsOf(coefficient: bigint): number {
+/** How many digits a whole number has. */
+export function digitsOf(coefficient: bigint): number {
   return (coefficient < 0n ? -coefficient : coefficient).toString().length;
 }
 
-/** At most 34 digits. */
-function fit(d: Finite): Finite {
+/** Rounded to 34 digits, ties to even. */
+export function fit(d: Finite): Finite {
   const surplus = digitsOf(d.coefficient) - DIGITS;
   if (surplus <= 0) return d;
   const coefficient = shorten(d.coefficient, surplus);
@@ -160,23 +195,49 @@ export function remainderOfDecimals(a: RawValue, b: RawValue): RawValue {
   const right = toFinite(b);
   if (typeof left === "number") return fromNumber(NaN);
   if (typeof right === "number") return Number.isNaN(right) ? fromNumber(NaN) : fromFinite(left);
+  // The remainder of 1E+6000 by 3 without a number of 6000 digits: powers modulo the divisor.
+  const ahead = left.exponent - right.exponent;
+  if (ahead > 100) {
+    const magnitude = right.coefficient < 0n ? -right.coefficient : right.coefficient;
+    const coefficient = (left.coefficient * powerModulo(10n, BigInt(ahead), magnitude)) % magnitude;
+    return fromFinite({ coefficient, exponent: right.exponent });
+  }
+  if (ahead < -100 && right.coefficient !== 0n) return fromFinite(left); // smaller than the divisor by far
   const exponent = Math.min(left.exponent, right.exponent);
   const x = left.coefficient * 10n ** BigInt(left.exponent - exponent);
   const y = right.coefficient * 10n ** BigInt(right.exponent - exponent);
   return fromFinite(fit({ coefficient: x % y, exponent }));
 }
 
+function powerModulo(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let result = 1n;
+  let square = base % modulus;
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}
+
 export type Rounding = "halfEven" | "trunc" | "floor" | "ceil";
 
-/** A decimal cut to `place` digits after the point (before it, where negative). */
+/**
+ * A decimal with exactly `place` digits after the point (before it, where
+ * negative): rounded, or filled up with zeros. NaN where that takes more than
+ * 34 digits, as IEEE 754's quantize has it.
+ */
 export function roundDecimal(v: RawValue, place: number, rounding: Rounding): RawValue {
   const d = toFinite(v);
-  if (typeof d === "number" || d.exponent >= -place) return v;
-  return fromFinite(roundFinite(d, place, rounding));
+  if (typeof d === "number") return v;
+  if (d.exponent < -place) return fromFinite(roundFinite(d, place, rounding));
+  const added = d.exponent + place;
+  if (d.coefficient !== 0n && digitsOf(d.coefficient) + added > DIGITS) return fromNumber(NaN);
+  return fromFinite({ coefficient: d.coefficient * 10n ** BigInt(added), exponent: -place });
 }
 
 function roundFinite(d: Finite, place: number, rounding: Rounding): Finite {
-  const digits = -place - d.exponent;
+  // Beyond the digits there are, one more place makes no difference, and 10^6000 none either.
+  const digits = Math.min(-place - d.exponent, digitsOf(d.coefficient) + 1);
   const unit = 10n ** BigInt(digits);
   let coefficient = d.coefficient / unit;
   const rest = d.coefficient % unit;
@@ -213,7 +274,13 @@ export function toDecimal(v: RawValue): RawValue {
   return typeof d === "number" ? fromNumber(d) : fromFinite(d);
 }
 
-/** A decimal from its text; undefined when it isn't one. */
+/**
+ * A decimal from its text, `Infinity` and `NaN` in any case included; undefined when it isn't one.
+ * @param text without blanks around it
+ */
 export function decimalFromText(text: string): RawValue | undefined {
-  return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? fromText(text) : undefined;
+  const special = /^([+-]?)(?:inf(?:inity)?|(nan))$/i.exec(text);
+  if (special) return fromNumber(special[2] ? NaN : special[1] === "-" ? -Infinity : Infinity);
+  const d = parse(text);
+  return d && fromFinite(fit(d));
 }

@@ -3,41 +3,60 @@
  *
  * An {@link EditableNode} is an object or array opened for editing: its fields
  * as names with raw values, a nested one opened only when a path leads into
- * it. Writing it back copies what was not opened byte for byte, keeps the
- * order of fields and appends new ones at the end.
+ * it. Writing it back copies what was not touched byte for byte, whole runs of
+ * fields at a time, keeps the order of fields and appends new ones at the end.
+ *
+ *     { _id: 7, tags: […], n: 1, text: "…" }   n set to 2
+ *     └─ copied ────────┘  new  └─ copied ─┘
  */
 import {
   BsonType,
   DocumentWriter,
   NULL,
-  array,
   asDocument,
   document,
   elements,
-  fields,
+  forEachField,
+  arrayDocument,
   type RawValue,
 } from "../../bson/index.js";
 
-interface Member {
-  name: string;
+/** One field, or one element of an array. */
+export interface Member {
+  /** The field's name; "" in arrays, where the place counts. */
+  readonly name: string;
   value: RawValue;
+  /** Where the whole field, name and all, lies in the original bytes; -1 for a value that is new. */
+  from: number;
   /** The value opened for editing. */
   node?: EditableNode;
+  removed?: true;
 }
+
+/** Look-ups by walking the list before an index of the names is made, and names from which on it pays. */
+const WALKS = 4;
+const FEW_NAMES = 16;
 
 export class EditableNode {
   readonly isArray: boolean;
-  readonly members: Member[];
-  #changed = false;
+  readonly #members: Member[] = [];
   readonly #original: RawValue;
+  readonly #bytes: Uint8Array;
+  #byName: Map<string, Member> | undefined;
+  #walks = 0;
+  #changed = false;
 
   constructor(value: RawValue) {
     this.#original = value;
     this.isArray = value.type === BsonType.array;
-    const doc = asDocument(value);
-    this.members = this.isArray
-      ? elements(doc).map((element, i) => ({ name: String(i), value: element }))
-      : fields(doc).map(([name, member]) => ({ name, value: member }));
+    this.#bytes = asDocument(value);
+    let from = 4;
+    const add = (name: string, member: RawValue): void => {
+      this.#members.push({ name, value: member, from });
+      from = member.end;
+    };
+    if (this.isArray) for (const element of elements(this.#bytes)) add("", element);
+    else forEachField(this.#bytes, add);
   }
 
   static of(doc: Uint8Array): EditableNode {
@@ -48,9 +67,29 @@ export class EditableNode {
     return this.#changed;
   }
 
+  /** The fields that are there, in order. */
+  get members(): Member[] {
+    return this.#members.filter((member) => !member.removed);
+  }
+
+  /** The number of an array's elements. */
+  get length(): number {
+    return this.#members.length;
+  }
+
   find(name: string): Member | undefined {
-    if (this.isArray) return this.members[Number(name)];
-    for (const member of this.members) if (member.name === name) return member;
+    if (this.isArray) return this.#members[Number(name)];
+    if (this.#byName === undefined) {
+      if (this.#members.length <= FEW_NAMES || ++this.#walks <= WALKS) return this.#walk(name);
+      this.#byName = new Map();
+      for (const member of this.#members)
+        if (!member.removed && !this.#byName.has(member.name)) this.#byName.set(member.name, member);
+    }
+    return this.#byName.get(name);
+  }
+
+  #walk(name: string): Member | undefined {
+    for (const member of this.#members) if (member.name === name && !member.removed) return member;
     return undefined;
   }
 
@@ -75,15 +114,19 @@ export class EditableNode {
     const member = this.find(name);
     if (member !== undefined) {
       member.value = value;
+      member.from = -1;
       delete member.node;
       return;
     }
     if (this.isArray) {
       const index = Number(name);
-      while (this.members.length < index)
-        this.members.push({ name: String(this.members.length), value: NULL });
+      while (this.#members.length < index) this.#members.push({ name: "", value: NULL, from: -1 });
+      this.#members.push({ name: "", value, from: -1 });
+      return;
     }
-    this.members.push({ name, value });
+    const added = { name, value, from: -1 };
+    this.#members.push(added);
+    this.#byName?.set(name, added);
   }
 
   /** Takes a field out; in an array its element becomes null, so that the others keep their places. */
@@ -91,11 +134,11 @@ export class EditableNode {
     const member = this.find(name);
     if (member === undefined) return false;
     if (this.isArray) {
-      if (member.value.type === BsonType.null) return false;
       this.set(name, NULL);
       return true;
     }
-    this.members.splice(this.members.indexOf(member), 1);
+    member.removed = true;
+    this.#byName?.delete(name);
     this.#changed = true;
     return true;
   }
@@ -107,10 +150,27 @@ export class EditableNode {
 
   toValue(): RawValue {
     if (!this.#changed) return this.#original;
-    if (this.isArray) return array(this.members.map((member) => this.valueOf(member)));
     const writer = new DocumentWriter();
-    for (const member of this.members) writer.field(member.name, this.valueOf(member));
-    return document(writer.finish());
+    const bytes = this.#bytes;
+    let runStart = 0;
+    let runEnd = 0;
+    this.#members.forEach((member, i) => {
+      if (member.removed) return;
+      if (member.from >= 0 && !member.node?.changed) {
+        if (member.from !== runEnd) {
+          writer.elements(bytes, runStart, runEnd);
+          runStart = member.from;
+        }
+        runEnd = member.value.end;
+        return;
+      }
+      writer.elements(bytes, runStart, runEnd);
+      runStart = runEnd = 0;
+      writer.field(this.isArray ? String(i) : member.name, this.valueOf(member));
+    });
+    writer.elements(bytes, runStart, runEnd);
+    const doc = writer.finish();
+    return this.isArray ? arrayDocument(doc) : document(doc);
   }
 
   /** The document; the very same bytes where nothing changed. */
@@ -134,6 +194,11 @@ export function nest(names: readonly string[], value: RawValue): RawValue {
  */
 export function withPath(doc: Uint8Array, parts: readonly string[], value: RawValue | undefined): Uint8Array {
   const root = EditableNode.of(doc);
+  return setPath(root, parts, value) ? root.toDocument() : doc;
+}
+
+/** {@link withPath} within an opened document; false where there was nothing to take out. */
+export function setPath(root: EditableNode, parts: readonly string[], value: RawValue | undefined): boolean {
   const trail: EditableNode[] = [root];
   for (let i = 0; i < parts.length - 1; i++) {
     const node = trail[i]!;
@@ -141,10 +206,10 @@ export function withPath(doc: Uint8Array, parts: readonly string[], value: RawVa
     const inner =
       member === undefined || member.value.type === BsonType.array ? undefined : node.open(member);
     if (inner === undefined) {
-      if (value === undefined) return doc;
+      if (value === undefined) return false;
       node.set(parts[i]!, nest(parts.slice(i + 1), value));
       for (const opened of trail) opened.touch();
-      return root.toDocument();
+      return true;
     }
     trail.push(inner);
   }
@@ -152,5 +217,5 @@ export function withPath(doc: Uint8Array, parts: readonly string[], value: RawVa
   if (value === undefined) trail.at(-1)!.unset(last);
   else trail.at(-1)!.set(last, value);
   for (const opened of trail) opened.touch();
-  return root.toDocument();
+  return true;
 }

@@ -12,7 +12,7 @@
  *     int64 1 + decimal 0.50       → decimal 1.50
  */
 import { BsonType, asBigInt, asNumber, double, int32, int64, type RawValue } from "../../bson/index.js";
-import { addDecimals, multiplyDecimals, subtractDecimals } from "./decimal.js";
+import { addDecimals, multiplyDecimals, subtractDecimals, toFinite } from "./decimal.js";
 
 const INT32_MIN = -2147483648;
 const INT32_MAX = 2147483647;
@@ -104,6 +104,39 @@ export function wholeNumber(v: RawValue | undefined): number | undefined {
     case BsonType.decimal128: {
       const n = asNumber(v);
       return Number.isSafeInteger(n) ? n : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The value of a number that 32 bits can hold, as MongoDB asks of counts and positions: a double or
+ * decimal must be whole. Undefined for all else.
+ */
+export function int32Of(v: RawValue | undefined): number | undefined {
+  const n = wholeNumber(v);
+  return n !== undefined && fitsInt32(n) ? n : undefined;
+}
+
+/** Like {@link int32Of} for 64 bits. */
+export function int64Of(v: RawValue | undefined): bigint | undefined {
+  if (v === undefined) return undefined;
+  switch (v.type) {
+    case BsonType.int32:
+    case BsonType.int64:
+      return asBigInt(v);
+    case BsonType.double: {
+      const n = asNumber(v);
+      return Number.isInteger(n) && n >= -(2 ** 63) && n < 2 ** 63 ? BigInt(n) : undefined;
+    }
+    case BsonType.decimal128: {
+      const d = toFinite(v);
+      if (typeof d === "number" || d.exponent > 20) return undefined;
+      const unit = 10n ** BigInt(Math.min(40, Math.max(0, -d.exponent)));
+      if (d.coefficient % unit !== 0n || -d.exponent > 40) return d.coefficient === 0n ? 0n : undefined;
+      const n = (d.coefficient / unit) * 10n ** BigInt(Math.max(0, d.exponent));
+      return fitsInt64(n) ? n : undefined;
     }
     default:
       return undefined;

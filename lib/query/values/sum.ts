@@ -63,6 +63,22 @@ export class NumberTotal {
     }
   }
 
+  /** A new total of what this one and another have added. */
+  plus(other: NumberTotal): NumberTotal {
+    const sum = new NumberTotal();
+    sum.count = this.count + other.count;
+    sum.#rank = Math.max(this.#rank, other.#rank);
+    sum.#large = this.#large + other.#large;
+    sum.#small = this.#small;
+    sum.#addInteger(other.#small);
+    sum.#doubles = this.#doubles;
+    sum.#lost = this.#lost + other.#lost;
+    sum.#addDouble(other.#doubles);
+    sum.#decimals = this.#decimals ?? other.#decimals;
+    if (this.#decimals && other.#decimals) sum.#decimals = addDecimals(this.#decimals, other.#decimals);
+    return sum;
+  }
+
   /** Neumaier's summation. */
   #addDouble(n: number): void {
     const sum = this.#doubles + n;

@@ -2,10 +2,11 @@
 import { getField, isEmptyDocument } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
-import { compileProjection, compileSort } from "../../query/index.js";
+import type { Sort } from "../../query/index.js";
+import { compileFilter, compileProjection, compileSort, setMeta, usesMeta } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import { flag, optionalCount, optionalDocument } from "../context.js";
+import { documentField, expressionOptions, flag, optionalCount, optionalDocument } from "../context.js";
 import { planFind } from "../merging/findPlan.js";
 import { openCursors } from "../merging/scatter.js";
 import type { DocumentStream } from "../merging/streams.js";
@@ -45,16 +46,34 @@ async function findOnSeveral(
   context.trace.add(record);
 
   let stream: DocumentStream;
-  if (sort) {
-    const compiled = compileSort(sort);
+  const compiled = sort && compileSort(sort);
+  if (compiled) {
     stream = new SortMergeStream(cursors, (document) => compiled.key(document));
   } else {
     stream = new RoundRobinStream(cursors);
   }
   if (skip > 0 || limit !== undefined) stream = new WindowStream(stream, skip, limit ?? Infinity);
-  if (plan.routerProjection) stream = new MapStream(stream, compileProjection(plan.routerProjection));
+  if (plan.routerProjection)
+    stream = new MapStream(stream, projectionAfterMerge(context, request, plan.routerProjection, compiled));
   const batchSize = optionalCount(request, "batchSize");
   return context.cursors.firstReply(collection.ns, stream, cursors, batchSize, flag(request, "singleBatch"));
+}
+
+/** A projection that the router applies: `a.$` goes by the query, `{$meta: "sortKey"}` by the merge's sort. */
+function projectionAfterMerge(
+  context: RouterContext,
+  request: Request,
+  projection: Uint8Array,
+  sort: Sort | undefined,
+): (document: Uint8Array) => Uint8Array {
+  const options = expressionOptions(context, request);
+  const filter = compileFilter(documentField(request, "filter"), options);
+  const project = compileProjection(projection, options, filter.node);
+  if (!sort || !usesMeta(projection)) return project;
+  return (document) => {
+    setMeta(document, { sortKey: sort.values(document) });
+    return project(document);
+  };
 }
 
 /** The sort that the merge has to keep; `$natural` order means nothing across shards. */

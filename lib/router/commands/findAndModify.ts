@@ -3,7 +3,7 @@ import type { RawValue } from "../../bson/index.js";
 import { BsonType, DocumentWriter, getField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
 import { bodyField, collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
-import { compileProjection, compileUpdate } from "../../query/index.js";
+import { compileFilter, compileProjection, compileUpdate } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { documentField, expressionOptions, flag, optionalDocument } from "../context.js";
@@ -124,7 +124,7 @@ async function runCarefully(
   if (!change) {
     const found = await locateOne(context, collection, search);
     if (found) await deleteByIds(context, found.shard, collection, [getField(found.document, "_id")!]);
-    return answer(request, new DocumentWriter().int32("n", found ? 1 : 0), found?.document);
+    return answer(context, request, new DocumentWriter().int32("n", found ? 1 : 0), found?.document);
   }
   const arrayFilters = readArrayFilters(bodyField(request, "arrayFilters"), "findAndModify.arrayFilters");
   const compiled = compileUpdate(change.value, updateOptions(arrayFilters, optionalDocument(request, "let")));
@@ -138,18 +138,32 @@ async function runCarefully(
     .bool("updatedExisting", outcome.kind === "updated");
   switch (outcome.kind) {
     case "notFound":
-      return answer(request, last, undefined);
+      return answer(context, request, last, undefined);
     case "updated":
-      return answer(request, last, wantsNew ? outcome.after : outcome.before);
+      return answer(context, request, last, wantsNew ? outcome.after : outcome.before);
     case "upserted":
-      return answer(request, last.field("upserted", outcome.id), wantsNew ? outcome.after : undefined);
+      return answer(
+        context,
+        request,
+        last.field("upserted", outcome.id),
+        wantsNew ? outcome.after : undefined,
+      );
   }
 }
 
-function answer(request: Request, lastErrorObject: DocumentWriter, value: Uint8Array | undefined): Reply {
+function answer(
+  context: RouterContext,
+  request: Request,
+  lastErrorObject: DocumentWriter,
+  value: Uint8Array | undefined,
+): Reply {
   const projection = optionalDocument(request, "fields");
   const writer = new DocumentWriter().document("lastErrorObject", lastErrorObject.finish());
-  if (value) writer.document("value", projection ? compileProjection(projection)(value) : value);
+  if (value && projection) {
+    const options = expressionOptions(context, request);
+    const { node } = compileFilter(documentField(request, "query"), options);
+    writer.document("value", compileProjection(projection, options, node)(value));
+  } else if (value) writer.document("value", value);
   else writer.null("value");
   return okReply(writer.finish());
 }

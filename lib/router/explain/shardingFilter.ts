@@ -26,6 +26,9 @@ const ABOVE: ReadonlySet<string> = new Set([
   "PROJECTION_DEFAULT",
   "PROJECTION_COVERED",
   "GROUP",
+  "SUBPLAN",
+  "RETURN_KEY",
+  "SORT_KEY_GENERATOR",
 ]);
 
 /** Plans that find nothing, or count without looking at documents. */

@@ -70,6 +70,9 @@ describe("a B+tree", () => {
         for (const { remove, key: number, id } of operations) {
           const key = KEYS[(number + (turn & 7)) % KEYS.length] as string;
           const name = `${key}/${id}`;
+          expect(tree.has(key, id)).toBe(model.has(name));
+          // A unique index looks before it inserts, and the tree remembers where it looked.
+          if (id % 2) tree.find(key);
           if (remove) expect(tree.remove(key, id)).toBe(model.delete(name));
           else if (!model.has(name)) {
             tree.insert(key, id);
@@ -137,5 +140,37 @@ describe("a B+tree", () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it("divides nodes by bytes, too: keys of any length, some of them megabytes", () => {
+    const tree = new BTree();
+    const model: Entry[] = [];
+    for (let i = 0; i < 600; i++) {
+      const n = (i * 7919) % 600;
+      const length = n % 97 === 0 ? 1_000_000 : n % 7 === 0 ? 5000 : 20;
+      const entry = { key: `${"p".repeat(length)}${String(n).padStart(4, "0")}`, id: n };
+      tree.insert(entry.key, entry.id);
+      model.push(entry);
+    }
+    model.sort(byKeyThenId);
+    expect(read(tree).map(({ id }) => id)).toEqual(model.map(({ id }) => id));
+    model.forEach(({ key, id }, rank) => expect([tree.find(key), tree.rank(key)]).toEqual([id, rank]));
+    for (const { key, id } of model.filter((_, i) => i % 3 > 0)) expect(tree.remove(key, id)).toBe(true);
+    expect(read(tree).map(({ id }) => id)).toEqual(model.filter((_, i) => i % 3 === 0).map(({ id }) => id));
+  });
+
+  it("remembers the key of a resting scan even when its node was divided, packed or emptied", () => {
+    const tree = new BTree();
+    const key = (n: number): string => `k${String(n).padStart(5, "0")}`;
+    for (let n = 0; n < 1000; n += 2) tree.insert(key(n), n);
+    const scan = tree.scan("", "\u00ff");
+    for (let i = 0; i <= 250; i++) scan.next();
+    expect(scan.key).toBe(key(500));
+    for (let n = 1; n < 1000; n += 2) tree.insert(key(n), n);
+    expect(scan.key).toBe(key(500));
+    for (let n = 400; n < 600; n++) tree.remove(key(n), n);
+    expect([scan.key, scan.next(), scan.key]).toEqual([key(500), true, key(600)]);
+    tree.clear();
+    expect([scan.key, scan.next()]).toEqual([key(600), false]);
   });
 });

@@ -1,0 +1,11 @@
+/** logout: nobody is logged in, so everybody can log out. */
+import { okReply } from "../../protocol/index.js";
+import type { Command } from "../command.js";
+
+export const logout: Command = {
+  name: "logout",
+  fields: [],
+  onSecondary: "always",
+  help: "de-authenticate",
+  run: () => okReply(),
+};

@@ -1,0 +1,199 @@
+/**
+ * The replica set that a mongod is the only member of.
+ *
+ *     started with --replSet    replSetInitiate    replSetStepDown {force}
+ *        not initiated     ──▶      primary     ──▶      secondary
+ *                                      ▲                     │ the period is over (clock)
+ *                                      └───── election ◀─────┘ or replSetFreeze: 0
+ *
+ * One member has a majority by itself: it is elected at once, and steps down
+ * only by force. There is no timer; an election that is due takes place when
+ * somebody next asks. Each has the next term.
+ */
+import type { RawValue } from "../../bson/index.js";
+import { DocumentWriter, fields, objectId, timestamp } from "../../bson/index.js";
+import type { Environment } from "../../protocol/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { derivedObjectId } from "../derivedObjectId.js";
+import type { ReplicaSetConfig } from "./config.js";
+import { checkSuccessor, defaultConfig, readConfig } from "./config.js";
+
+/** What the member is: uninitiated it is neither primary nor secondary. */
+export type MemberState = "startup" | "primary" | "secondary";
+
+/** A replica set of one member. */
+export class ReplicaSet {
+  private current: ReplicaSetConfig | undefined;
+  private isPrimary = false;
+  private electedTerm = 0;
+  private electedAtMs = 0;
+  /** Before then there is no election. */
+  private quietUntil = 0;
+  private readonly replicaSetId: RawValue;
+
+  /**
+   * @param name the set's name, as on the command line
+   * @param host what the server calls itself
+   * @param initiated whether it begins with a configuration, as primary
+   */
+  constructor(
+    readonly name: string,
+    private readonly host: string,
+    private readonly environment: Environment,
+    initiated: boolean,
+  ) {
+    this.replicaSetId = derivedObjectId(environment, `${name}/${host}`);
+    if (initiated) this.initiate(defaultConfig(name, host));
+  }
+
+  /** The state at this moment; an election that is due takes place now. */
+  get state(): MemberState {
+    if (!this.current) return "startup";
+    if (!this.isPrimary && this.environment.now() >= this.quietUntil) this.elect(this.quietUntil);
+    return this.isPrimary ? "primary" : "secondary";
+  }
+
+  /** Whether a configuration is in force. */
+  get initiated(): boolean {
+    return this.current !== undefined;
+  }
+
+  /**
+   * The configuration in force.
+   * @throws CommandError NotYetInitialized (94)
+   */
+  get config(): ReplicaSetConfig {
+    if (this.current) return this.current;
+    throw new CommandError(ErrorCode.NotYetInitialized, "no replset config has been received");
+  }
+
+  /** Number of the latest election. */
+  get term(): number {
+    return this.electedTerm;
+  }
+
+  /** When the latest election was, milliseconds. */
+  get electedAt(): number {
+    return this.electedAtMs;
+  }
+
+  /** What drivers tell primaries apart by: later elections have greater ids. */
+  get electionId(): RawValue {
+    const bytes = new Uint8Array(12);
+    bytes.set([0x7f, 0xff, 0xff, 0xff]);
+    new DataView(bytes.buffer).setUint32(8, this.electedTerm);
+    return objectId(bytes);
+  }
+
+  /** The time of the latest election, as a timestamp. */
+  get electionTime(): RawValue {
+    return timestamp(Math.floor(this.electedAtMs / 1000), 1);
+  }
+
+  /**
+   * Takes a first configuration and becomes primary.
+   * @throws CommandError AlreadyInitialized (23), InvalidReplicaSetConfig (93) for a version other than 1, and as
+   * {@link readConfig}
+   */
+  initiate(document: Uint8Array): void {
+    if (this.current) throw new CommandError(ErrorCode.AlreadyInitialized, "already initialized");
+    const config = this.read(document, 0, "initiate");
+    if (config.version !== 1) {
+      throw new CommandError(
+        ErrorCode.InvalidReplicaSetConfig,
+        `Configuration used to initiate a replica set must have version 1, but found ${config.version}`,
+      );
+    }
+    this.current = config;
+    this.quietUntil = 0;
+    this.elect(this.environment.now());
+  }
+
+  /**
+   * Takes another configuration.
+   * @param force also where it is not primary, and whatever the version says
+   * @throws CommandError NotYetInitialized (94), NotWritablePrimary (10107), and as {@link readConfig} and
+   * {@link checkSuccessor}
+   */
+  reconfigure(document: Uint8Array, force: boolean): void {
+    if (!this.current) {
+      throw new CommandError(
+        ErrorCode.NotYetInitialized,
+        "Node not yet initialized; use the replSetInitiate command",
+      );
+    }
+    if (!force && this.state !== "primary") {
+      throw new CommandError(
+        ErrorCode.NotWritablePrimary,
+        "replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;",
+      );
+    }
+    const next = this.read(document, this.electedTerm, "reconfig");
+    if (force && next.version <= this.current.version) {
+      // A forced configuration must be newer than any that the others could have; here it is enough to be newer.
+      this.current = this.read(withVersion(document, this.current.version + 1), this.electedTerm, "reconfig");
+      return;
+    }
+    if (!force) checkSuccessor(this.current, next, this.name);
+    this.current = next;
+  }
+
+  /**
+   * Stops being primary for a while.
+   * @throws CommandError NotWritablePrimary (10107), ExceededTimeLimit (262) without force: nobody could take over
+   */
+  stepDown(seconds: number, force: boolean): void {
+    if (this.state !== "primary") {
+      throw new CommandError(ErrorCode.NotWritablePrimary, "not primary so can't step down");
+    }
+    const now = this.environment.now();
+    if (!force) {
+      throw new CommandError(
+        ErrorCode.ExceededTimeLimit,
+        `No electable secondaries caught up as of ${new Date(now).toISOString().replace("Z", "+00:00")}` +
+          "Please use the replSetStepDown command with the argument {force: true} to force node to step down.",
+      );
+    }
+    this.isPrimary = false;
+    this.quietUntil = now + seconds * 1000;
+  }
+
+  /**
+   * Keeps a secondary from being elected for a while; 0 ends that.
+   * @throws CommandError NotSecondary (95) for a primary
+   */
+  freeze(seconds: number): void {
+    const now = this.environment.now();
+    if (this.state === "primary") {
+      throw new CommandError(
+        ErrorCode.NotSecondary,
+        "cannot freeze node when primary or running for election. state: Primary",
+      );
+    }
+    this.quietUntil = seconds === 0 ? now : Math.max(this.quietUntil, now + seconds * 1000);
+  }
+
+  private elect(at: number): void {
+    this.isPrimary = true;
+    this.electedTerm++;
+    this.electedAtMs = at;
+    // As primary the member puts its term into the configuration.
+    if (this.current) this.current = this.read(this.current.document, this.electedTerm, "reconfig");
+  }
+
+  private read(document: Uint8Array, term: number, purpose: "initiate" | "reconfig"): ReplicaSetConfig {
+    return readConfig(document, {
+      setName: this.name,
+      host: this.host,
+      replicaSetId: this.current?.replicaSetId ?? this.replicaSetId,
+      term,
+      purpose,
+    });
+  }
+}
+
+function withVersion(document: Uint8Array, version: number): Uint8Array {
+  const writer = new DocumentWriter();
+  for (const [name, value] of fields(document)) if (name !== "version") writer.field(name, value);
+  return writer.int32("version", version).finish();
+}

@@ -1,0 +1,3 @@
+import { planProperties } from "./plannerProperties.js";
+
+planProperties(60);
