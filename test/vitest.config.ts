@@ -3,10 +3,15 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** Folders of the engine: pure code in one process, whose test files may share it. */
+const ENGINE = "test/{bson,protocol,query,mongod,router,golden}/**";
+
 /**
  * Three tiers of tests in one place:
- * `fast` is what `npm test` runs, `full` (`*.full.test.ts`) takes minutes,
- * `clients` drives programs that we did not write.
+ * `fast` and `hosts` are what `npm test` runs, `full` (`*.full.test.ts`) takes minutes,
+ * `clients` drives programs that we did not write. `fast` is the engine, loaded
+ * once for all its test files; `hosts` is everything with processes, ports and
+ * cells, each file by itself.
  * Inside the tests the package's own name means its source, so that a test
  * never sees a stale build; child processes run `dist/`, which every test
  * script compiles first.
@@ -26,8 +31,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
+          isolate: false,
+          include: [`${ENGINE}/*.test.ts`],
+          exclude: ["test/**/*.full.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "hosts",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.full.test.ts", "test/clients/**"],
+          exclude: ["test/**/*.full.test.ts", "test/clients/**", ENGINE],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

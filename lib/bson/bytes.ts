@@ -47,6 +47,7 @@ export function int64OfWords(high: number, low: number): bigint {
   return scratch.getBigInt64(0, true);
 }
 
+/** Writes the low 32 bits of a number, little-endian. */
 export function writeInt32(bytes: Uint8Array, at: number, n: number): void {
   bytes[at] = n;
   bytes[at + 1] = n >>> 8;
@@ -54,6 +55,7 @@ export function writeInt32(bytes: Uint8Array, at: number, n: number): void {
   bytes[at + 3] = n >>> 24;
 }
 
+/** Writes a double, little-endian. */
 export function writeDouble(bytes: Uint8Array, at: number, n: number): void {
   scratch.setFloat64(0, n, true);
   writeInt32(bytes, at, scratch.getInt32(0, true));

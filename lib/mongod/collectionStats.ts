@@ -56,7 +56,7 @@ export function storageStats(collection: Collection, scale = 1): Record<string, 
   return {
     size: scaled(records.dataSize),
     count: records.count,
-    ...(records.count > 0 && { avgObjSize: Math.round(records.dataSize / records.count) }),
+    ...(records.count > 0 && { avgObjSize: Math.floor(records.dataSize / records.count) }),
     numOrphanDocs: 0,
     storageSize: scaled(storageSize),
     freeStorageSize: 0,

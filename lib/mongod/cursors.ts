@@ -21,7 +21,6 @@ export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** Documents in the first batch when nothing else is asked for. */
 export const DEFAULT_FIRST_BATCH = 101;
 
-const IDLE_LIMIT_MS = 10 * 60 * 1000;
 const SWEEP_INTERVAL_MS = 10 * 1000;
 /** Open cursors of one server. A real server has no such limit, but more than a process's memory. */
 const MOST_CURSORS = 10_000;
@@ -117,12 +116,12 @@ export class CursorRegistry {
   timedOut = 0;
 
   /**
-   * @param idleLimit milliseconds after which an unused cursor is closed
+   * @param idleLimit milliseconds after which an unused cursor is closed (`cursorTimeoutMillis`)
    * @param most open cursors at once
    */
   constructor(
     private readonly environment: Environment,
-    private readonly idleLimit: () => number = () => IDLE_LIMIT_MS,
+    private readonly idleLimit: () => number,
     private readonly most = MOST_CURSORS,
   ) {}
 

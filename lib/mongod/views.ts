@@ -141,7 +141,7 @@ function refuseOption(name: string): never {
 }
 
 /** The aggregate command that a find on a view stands for. */
-export function findAsAggregate(body: Uint8Array): Uint8Array {
+function findAsAggregate(body: Uint8Array): Uint8Array {
   for (const name of NOT_IN_PIPELINES) {
     const value = given(body, name);
     if (value !== undefined && isTruthy(value) && !isEmptyObject(value)) refuseOption(name);
@@ -175,7 +175,7 @@ function positive(value: RawValue | undefined): RawValue | undefined {
 }
 
 /** The aggregate command that a count on a view stands for. */
-export function countAsAggregate(body: Uint8Array): Uint8Array {
+function countAsAggregate(body: Uint8Array): Uint8Array {
   const stages: RawValue[] = [];
   const query = given(body, "query");
   if (!isEmptyObject(query)) stages.push(stage("$match", query!));
@@ -196,7 +196,7 @@ function magnitude(value: RawValue): RawValue {
  * The aggregate command that a distinct on a view stands for: every array on the way is unwound, and the values
  * are put into one set.
  */
-export function distinctAsAggregate(body: Uint8Array): Uint8Array {
+function distinctAsAggregate(body: Uint8Array): Uint8Array {
   const key = given(body, "key");
   if (key?.type !== BsonType.string) {
     throw new CommandError(ErrorCode.TypeMismatch, "distinct: 'key' must be a string");

@@ -43,7 +43,7 @@ const SEQUENCES: ReadonlyMap<string, readonly string[]> = new Map([
  * Refuses document sequences that a command does not take, as it would a field of that name.
  * @throws CommandError IDLUnknownField (40415), Location40433 for one that is also a field
  */
-export function checkSequences({ command, body, sequences }: Request): void {
+function checkSequences({ command, body, sequences }: Request): void {
   if (sequences.size === 0) return;
   const inner = command === "explain" ? getField(body, "explain") : undefined;
   const of = inner?.type === BsonType.object ? (firstField(asDocument(inner))?.[0] ?? command) : command;
@@ -72,7 +72,7 @@ const API_V1: ReadonlySet<string> = new Set(
  * @throws CommandError APIVersionError (322), APIStrictError (323) for a command that is not in it, TypeMismatch (14),
  *   Location4886600 for flags without a version
  */
-export function checkApiVersion(body: Uint8Array, command: string): void {
+function checkApiVersion(body: Uint8Array, command: string): void {
   const version = getField(body, "apiVersion");
   if (!version) {
     if (!getField(body, "apiStrict") && !getField(body, "apiDeprecationErrors")) return;
@@ -96,7 +96,7 @@ export function checkApiVersion(body: Uint8Array, command: string): void {
  * Checks the shape of a `writeConcern`. Whether it can be satisfied is the shard's to say, after the write.
  * @throws CommandError TypeMismatch (14), FailedToParse (9) for a `w` that nobody could mean
  */
-export function checkWriteConcern(body: Uint8Array): void {
+function checkWriteConcern(body: Uint8Array): void {
   const concern = getField(body, "writeConcern");
   if (!concern || concern.type === BsonType.null) return;
   if (concern.type !== BsonType.object) throw wrongFieldType("writeConcern", "object");
@@ -127,7 +127,7 @@ const WRITABLE: ReadonlySet<string> = new Set([
  * Refuses writes to `system.*`: those names are the server's own.
  * @throws CommandError InvalidNamespace (73); NotImplemented (238) where writing one would make a view or the like
  */
-export function checkSystemNamespace({ db, command, body }: Request): void {
+function checkSystemNamespace({ db, command, body }: Request): void {
   const creates = CREATES.has(command);
   if (!creates && !WRITES.has(command)) return;
   const name: RawValue | undefined = firstField(body)?.[1];
@@ -160,7 +160,7 @@ const LEVELS: ReadonlySet<string> = new Set(["local", "available", "majority", "
  * @param body the raw command
  * @throws CommandError NotImplemented (238) for `snapshot`, BadValue (2) for an unknown level, TypeMismatch (14)
  */
-export function checkReadConcern(body: Uint8Array): void {
+function checkReadConcern(body: Uint8Array): void {
   const concern = getField(body, "readConcern");
   if (!concern || concern.type === BsonType.null) return;
   if (concern.type !== BsonType.object) throw wrongFieldType("readConcern", "object");

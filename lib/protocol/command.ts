@@ -110,13 +110,13 @@ export function checkDatabaseName(db: string): void {
 
 /**
  * The namespace that the command's first element names: `library.loans`.
- * @throws CommandError BadValue (2) for a value that is no string, InvalidNamespace (73) for a name that
+ * @throws CommandError InvalidNamespace (73) for a value that is no string, or a name that
  * {@link checkNamespace} refuses.
  */
 export function collectionNamespace(request: Request): string {
   const value = firstField(request.body)?.[1];
   if (value?.type !== BsonType.string && value?.type !== BsonType.symbol) {
-    throw new CommandError(ErrorCode.BadValue, "collection name has invalid type, expected a string");
+    throw new CommandError(ErrorCode.InvalidNamespace, "collection name has invalid type, expected a string");
   }
   const collection = asString(value);
   checkNamespace(request.db, collection);

@@ -35,6 +35,8 @@ export interface Request {
   readonly sequences: ReadonlyMap<string, readonly Uint8Array[]>;
   /** The connection it came from, where there is one. */
   readonly client?: ClientInfo;
+  /** Every document in it was found to be well-formed when its message was read: nobody has to look again. */
+  readonly checked?: true;
 }
 
 /** The answer to a request. */

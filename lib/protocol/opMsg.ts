@@ -154,7 +154,7 @@ function toRequest({ body, sequences }: Sections): Request {
   for (const sequence of sequences.keys()) {
     if (getField(body, sequence)) throw duplicateField(sequence);
   }
-  return { db: name, command, body, sequences };
+  return { db: name, command, body, sequences, checked: true };
 }
 
 /** What a client may be told about a message that could not be read. */

@@ -15,7 +15,7 @@ export {
 } from "./expression/context.js";
 export { checkLet } from "./expression/variables.js";
 export * from "./filter/index.js";
-export { carryMeta, metaOf, setMeta, usesMeta, type DocumentMeta } from "./meta.js";
+export { carryMeta, metaNames, metaOf, setMeta, usesMeta, type DocumentMeta } from "./meta.js";
 export * from "./pipeline/index.js";
 export type { MergeModes, PipelineHost, PreparedRead, ReadStats, Source } from "./pipeline/host.js";
 export {

@@ -8,7 +8,7 @@
  * nothing as long as nobody asks: a plan fills the table only if
  * {@link usesMeta} finds a `$meta` in the query.
  */
-import { BsonType, asDocument, forEachField, type RawValue } from "../bson/index.js";
+import { BsonType, asDocument, asString, forEachField, type RawValue } from "../bson/index.js";
 
 /** Metadata of a document. */
 export interface DocumentMeta {
@@ -43,11 +43,31 @@ export function carryMeta(from: Uint8Array, to: Uint8Array): void {
 /** Whether a projection, a stage or any other document of a query has `$meta` in it, at any depth. */
 export function usesMeta(doc: Uint8Array): boolean {
   let found = false;
-  forEachField(doc, (name, value) => {
-    found =
-      name === "$meta" ||
-      ((value.type === BsonType.object || value.type === BsonType.array) && usesMeta(asDocument(value)));
-    return !found;
+  forEachMeta(doc, () => {
+    found = true;
+    return false;
   });
   return found;
+}
+
+/** Which metadata a document of a query asks for, at any depth: `sortKey` of `{ $meta: "sortKey" }`. */
+export function metaNames(doc: Uint8Array): Set<string> {
+  const names = new Set<string>();
+  forEachMeta(doc, (value) => {
+    if (value.type === BsonType.string) names.add(asString(value));
+    return true;
+  });
+  return names;
+}
+
+/** Visits the argument of every `$meta` until one visit gives false. */
+function forEachMeta(doc: Uint8Array, visit: (argument: RawValue) => boolean): boolean {
+  let goesOn = true;
+  forEachField(doc, (name, value) => {
+    if (name === "$meta") goesOn = visit(value);
+    else if (value.type === BsonType.object || value.type === BsonType.array)
+      goesOn = forEachMeta(asDocument(value), visit);
+    return goesOn;
+  });
+  return goesOn;
 }

@@ -121,7 +121,9 @@ export function flag(request: Request, name: string, absent = false): boolean {
 export function expressionOptions(context: RouterContext, request: Request): ExpressionOptions {
   const variables = optionalDocument(request, "let");
   const { now, random } = context.environment;
-  return { now, random, ...(variables && { let: variables }) };
+  // $$NOW is one moment for the whole command.
+  let started: number | undefined;
+  return { now: () => (started ??= now()), random, ...(variables && { let: variables }) };
 }
 
 /** The error of a field with the wrong type. */

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { toDocument } from "../../lib/bson/index.js";
+import { expressionContext, type Scope } from "../../lib/query/expression/context.js";
+import { stepper } from "../../lib/query/expression/limits.js";
 import { TestMongod } from "./support.js";
 
 /** Pipelines that nobody means well with: each ends in a code, and the server answers on. */
@@ -31,6 +34,62 @@ describe("a hostile pipeline", () => {
       await t.run({ create: `v${i}`, viewOn: `v${i - 1}`, pipeline: [join] });
     }
     expect((await t.find("v7")).map(({ _id, x }) => [_id, x.length])).toEqual([[1, 1]]);
+  });
+
+  it("of loops in loops ends with its time, or at a number of steps", async () => {
+    let time = 0;
+    const t = new TestMongod({ environment: { now: () => (time += 1), random: () => 0.5 } });
+    await t.insert("c", { _id: 1 });
+    const loop = (depth: number): object => ({
+      $filter: { input: { $range: [0, 100_000] }, cond: depth === 0 ? false : { $size: loop(depth - 1) } },
+    });
+    const pipeline = [{ $set: { x: loop(5) } }];
+    expect(await t.reply({ aggregate: "c", pipeline, cursor: {}, maxTimeMS: 200 })).toMatchObject({
+      code: 50,
+    });
+    const scope = { options: {}, binding: undefined, slots: 0, depth: 0 } as unknown as Scope;
+    const step = stepper(scope, "$map");
+    const context = expressionContext(toDocument({}));
+    step(context, 10_000_000);
+    expect(() => step(context)).toThrow(
+      /^\$map: the loops of one expression can go through 10000000 elements/,
+    );
+  });
+
+  it("of values that double with every step", async () => {
+    const doubling = (initialValue: unknown, step: object): object => ({
+      $set: { x: { $reduce: { input: { $range: [0, 100] }, initialValue, in: step } } },
+    });
+    const nested = { a: "$$value", b: "$$value" };
+    await refused([doubling({}, nested)], 146);
+    await refused([doubling({}, { $setField: { field: "c", input: nested, value: nested } })], 146);
+    await refused([doubling("ab", { $concat: ["$$value", "$$value"] })], 146);
+  });
+
+  it("of a million small parts of one string", async () => {
+    const doubled = {
+      $reduce: { input: { $range: [0, 22] }, initialValue: ",", in: { $concat: ["$$value", "$$value"] } },
+    };
+    await refused([{ $set: { x: { $split: [doubled, ","] } } }], 146);
+  });
+
+  it("of a long string sought in one that nearly has it everywhere", async () => {
+    const t = new TestMongod();
+    const text = "a".repeat(1_000_000);
+    await t.insert("c", { _id: 1, text, token: `b${"a".repeat(500_000)}` });
+    const [found] = await t.aggregate("c", [
+      {
+        $project: {
+          _id: 0,
+          bytes: { $indexOfBytes: ["$text", "$token"] },
+          points: { $indexOfCP: [{ $concat: ["é", "$text", "$token"] }, "$token"] },
+          pieces: { $size: { $split: [{ $concat: ["$text", "$token"] }, "$token"] } },
+          once: { $strLenCP: { $replaceOne: { input: "$text", find: "$token", replacement: "" } } },
+          every: { $strLenCP: { $replaceAll: { input: "$text", find: "$token", replacement: "" } } },
+        },
+      },
+    ]);
+    expect(found).toEqual({ bytes: -1, points: 1_000_001, pieces: 2, once: 1_000_000, every: 1_000_000 });
   });
 
   it("of numbers beyond sense", async () => {

@@ -190,7 +190,7 @@ describe("a cursor", () => {
 
   it("makes room for a new one when there are too many: the longest idle goes, one that asked to stay last", () => {
     const environment = new TestEnvironment();
-    const cursors = new CursorRegistry(environment, undefined, 3);
+    const cursors = new CursorRegistry(environment, () => 600_000, 3);
     const open = (noTimeout = false): bigint => {
       environment.time++;
       return cursors.open("library.n", new BatchStream(new ListSource([])), { noTimeout }).id;

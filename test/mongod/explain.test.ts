@@ -193,13 +193,27 @@ describe("explain", () => {
       totalDocsExamined: 100,
       executionStages: { stage: "UPDATE", nMatched: 3, nWouldModify: 1, nWouldUpsert: 0 },
     });
+    expect(Object.entries(updated["executionStats"].executionStages).slice(0, 13).flat().join(" ")).toBe(
+      "isCached false stage UPDATE nReturned 0 executionTimeMillisEstimate 0 works 101 advanced 0 needTime 100 " +
+        "needYield 0 saveState 0 restoreState 0 isEOF 1 nMatched 3 nWouldModify 1",
+    );
     const deleted = await t.explain({ delete: "r", deletes: [{ q: { n: { $lt: 3 } }, limit: 0 }] });
     expect(deleted["executionStats"].executionStages).toMatchObject({ stage: "DELETE", nWouldDelete: 3 });
     // A write stops at one document by itself: no LIMIT in its plan.
     const single = await t.explain({ delete: "r", deletes: [{ q: { n: 5 }, limit: 1 }] });
     expect(stagesOf(single)).toEqual(["DELETE", "COLLSCAN"]);
+    // As an 8.0 server's profiler showed it: one work for each document looked at.
+    expect(single["executionStats"].executionStages).toMatchObject({
+      works: 6,
+      needTime: 5,
+      isEOF: 1,
+      nWouldDelete: 1,
+      inputStage: { works: 6, needTime: 5, isEOF: 0 },
+    });
     const modified = await t.explain({ findAndModify: "r", query: { n: 5 }, remove: true });
     expect(modified["queryPlanner"].winningPlan.stage).toBe("DELETE");
+    expect(modified["executionStats"].executionStages).toMatchObject({ nReturned: 1, advanced: 1 });
+    expect(modified["command"]).toEqual({ findAndModify: "r", query: { n: 5 }, remove: true, $db: "library" });
     expect(await t.run({ count: "r", query: { even: true } })).toEqual({ n: 50, ok: 1 });
     expect(await t.run({ count: "r" })).toEqual({ n: 100, ok: 1 });
   });

@@ -1,5 +1,6 @@
 import { MaxKey, MinKey } from "bson";
 import { describe, expect, it } from "vitest";
+import { Interrupt } from "../../lib/mongod/planner/interrupt.js";
 import { TestMongod } from "./support.js";
 
 async function shelf(): Promise<TestMongod> {
@@ -97,6 +98,22 @@ describe("find", () => {
     expect(await t.reply({ find: "books", skip: -1 })).toMatchObject({ code: 51024 });
     expect(await t.reply({ find: "books", foo: 1 })).toMatchObject({ code: 40415 });
     expect(await t.reply({ find: 5 })).toMatchObject({ code: 73 });
+  });
+
+  it("looks at the clock more often where single steps take long", () => {
+    let time = 0;
+    const interrupt = new Interrupt(() => time, 100);
+    const steps = (milliseconds: number): number => {
+      for (let n = 1; ; n++) {
+        time += milliseconds;
+        try {
+          interrupt.step();
+        } catch {
+          return n;
+        }
+      }
+    };
+    expect(steps(30)).toBeLessThan(8);
   });
 
   it("ends a long scan when maxTimeMS is over", async () => {

@@ -2,8 +2,9 @@
 import { Double, Long, Timestamp, UUID, type Document } from "bson";
 import { describe, expect, it } from "vitest";
 import { DocumentWriter } from "../../lib/bson/index.js";
-import { replyDocument, request, throwIfFailed } from "../../lib/protocol/index.js";
-import { TestMongod, toDocument } from "./support.js";
+import { runBatch } from "../../lib/mongod/write/batch.js";
+import { CommandError, ErrorCode, replyDocument, request, throwIfFailed } from "../../lib/protocol/index.js";
+import { fromDocument, TestMongod, toDocument } from "./support.js";
 
 async function accounts(): Promise<TestMongod> {
   const t = new TestMongod();
@@ -388,5 +389,39 @@ describe("retryable writes", () => {
     expect(await t.reply(command(0))).toMatchObject({ ok: 0, code: 217 });
     expect(await t.run(command(8))).toMatchObject({ value: { n: 8 } });
     expect(await t.find("a", {}, { projection: { n: 1 } })).toEqual([{ _id: 1, n: 9 }]);
+  });
+});
+
+describe("what a command must bring", () => {
+  it.each<[object, number, string]>([
+    [{ insert: "a" }, 40414, "BSON field 'insert.documents' is missing but a required field"],
+    [{ update: "a" }, 40414, "BSON field 'update.updates' is missing but a required field"],
+    [{ delete: "a" }, 40414, "BSON field 'delete.deletes' is missing but a required field"],
+    [{ createIndexes: "a" }, 40414, "BSON field 'createIndexes.indexes' is missing but a required field"],
+    [{ findAndModify: "a", update: 1 }, 9, "Update argument must be either an object or an array"],
+    [
+      { getMore: 5, collection: "a" },
+      14,
+      "BSON field 'getMore.getMore' is the wrong type 'int', expected type 'long'",
+    ],
+  ])("%j", async (command, code, errmsg) => {
+    expect(await new TestMongod().reply(command)).toMatchObject({ ok: 0, code, errmsg });
+  });
+
+  it("bulkWrite: the namespaces too", async () => {
+    const command = { bulkWrite: 1, ops: [{ insert: 0, document: {} }] };
+    expect(await new TestMongod().reply(command, "admin")).toMatchObject({ code: 40414 });
+  });
+});
+
+describe("a batch of which everything fails", () => {
+  it("says less of the later errors once the reply is large", () => {
+    const errInfo = new DocumentWriter().string("text", "x".repeat(1024 * 1024)).finish();
+    const errors = runBatch(100, false, () => {
+      throw new CommandError(ErrorCode.DocumentValidationFailure, "Document failed validation", { errInfo });
+    }).map((error) => fromDocument(error));
+    expect(errors.length).toBe(100);
+    expect(errors.filter((error) => error["errInfo"] !== undefined).length).toBe(8);
+    expect(errors[99]).toEqual({ index: 99, code: 121, errmsg: "" });
   });
 });

@@ -44,8 +44,8 @@ describe("the documents of a write", () => {
     expect(documentsOf(asArray, "documents")[0]!.buffer).toBe(asArray.body.buffer);
   });
 
-  it("are none where the command has none", () => {
-    expect(documentsOf(request("library", { insert: "loans" }), "documents")).toEqual([]);
+  it("are required", () => {
+    expect(codeOf(() => documentsOf(request("library", { insert: "loans" }), "documents"))).toBe(40414);
   });
 
   it.each([

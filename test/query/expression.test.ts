@@ -384,6 +384,11 @@ describe("refusals with MongoDB's codes", () => {
     if (message !== undefined) expect(error.message).toBe(message);
   });
 
+  test("a failed conversion has a name", () => {
+    for (const expression of [{ $toInt: "zz" }, { $toDate: "zz" }])
+      expect(() => evaluate(expression)).toThrow(expect.objectContaining({ codeName: "ConversionFailure" }));
+  });
+
   test("only the branch taken fails", () => {
     expect(shown({ $cond: [true, 1, { $divide: [1, 0] }] })).toBe("int 1");
     expect(shown({ $or: [true, { $divide: [1, 0] }] })).toBe("true");

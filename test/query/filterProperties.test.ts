@@ -87,3 +87,21 @@ test("the positional $ is the first element that satisfies the condition on its 
     { numRuns: 1500 },
   );
 });
+
+test("a long $or of equalities matches what one of them does, and $nor what none does", () => {
+  const values = fc.array(scalar, { minLength: 9, maxLength: 30 });
+  const doc = fc.oneof(
+    scalar.map((a) => ({ a })),
+    fc.array(scalar, { maxLength: 4 }).map((a) => ({ a })),
+    fc.constant({}),
+  );
+  fc.assert(
+    fc.property(values, doc, (list, given) => {
+      const branches = [...list.map((a) => ({ a })), { b: 1 }];
+      const one = branches.some((branch) => compileFilter(bson(branch)).matches(bson(given)));
+      expect(compileFilter(bson({ $or: branches })).matches(bson(given))).toBe(one);
+      expect(compileFilter(bson({ $nor: branches })).matches(bson(given))).toBe(!one);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -56,9 +56,10 @@ export const aggregate: Command = {
   help: "runs an aggregation pipeline",
 
   run(command) {
-    const { server, arguments: args } = command;
+    const { server, request, arguments: args } = command;
     if (args.boolean("explain")) {
-      return treeReply({ ...explain(command, "queryPlanner"), ...explainTrailer(server, args.body) });
+      const explained = explain(command, "queryPlanner");
+      return treeReply({ ...explained, ...explainTrailer(server, args.body, request.db) });
     }
     const batchSize = cursorBatchSize(args);
     const { namespace, reads, stages, options, run } = read(command);

@@ -33,7 +33,7 @@ export function explainCommand(find: (name: string) => Command | undefined): Com
         { server, request: inner, arguments: new Arguments(command.name, body, command), interrupt },
         verbosity,
       );
-      const reply = treeReply({ ...explained, ...explainTrailer(server, body) });
+      const reply = treeReply({ ...explained, ...explainTrailer(server, body, request.db) });
       checkObjectSize(reply.body);
       return reply;
     },

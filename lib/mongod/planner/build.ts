@@ -12,6 +12,7 @@ import { EMPTY_DOCUMENT } from "../../bson/index.js";
 import type { DocumentMeta, FilterNode } from "../../query/index.js";
 import { filterOf, isSimpleProjection, projectedPaths } from "../../query/index.js";
 import type { Collection } from "../storage/collection.js";
+import type { CollectionIndex } from "../storage/collectionIndex.js";
 import { isFetched, scansOf, type Access, type IndexAccess, type ScanAccess } from "./access.js";
 import { KeyDocuments, provides } from "./covering.js";
 import type { Interrupt } from "./interrupt.js";
@@ -52,6 +53,10 @@ class Builder {
   private readonly mustSort: boolean;
   private readonly needs: { readonly fetchBeforeSort: boolean; readonly fetchAtAll: boolean };
   private hasFetch = false;
+  // Asked for each scan, of which an `$or` can have thousands.
+  private readonly isFetched: boolean;
+  /** The indexes that are scanned, each once. */
+  private readonly indexes: readonly CollectionIndex[];
 
   constructor(
     private readonly access: Access,
@@ -61,14 +66,16 @@ class Builder {
     this.collection = context.collection;
     this.query = context.query;
     this.mustSort = this.query.sort !== undefined && !ordered;
+    this.isFetched = isFetched(access);
+    this.indexes =
+      access.kind === "collection" ? [] : [...new Set(scansOf(access).map(({ index }) => index))];
     this.needs = this.fetchNeeds();
   }
 
   build(): BuiltPlan {
-    const { query, access } = this;
+    const { query } = this;
     let stage = this.reading();
-    const fetched = isFetched(access);
-    let isDocument = fetched;
+    let isDocument = this.isFetched;
     if (!isDocument && this.needs.fetchBeforeSort) {
       stage = this.fetch(stage, undefined);
       isDocument = true;
@@ -132,7 +139,7 @@ class Builder {
     const wantsKeys = query.returnKey === true || query.projection?.usesMeta === true;
     const covers =
       this.access.kind !== "collection" &&
-      !isFetched(this.access) &&
+      !this.isFetched &&
       !this.needs.fetchAtAll &&
       !this.needs.fetchBeforeSort &&
       query.projection !== undefined &&
@@ -145,12 +152,11 @@ class Builder {
   }
 
   private fetch(input: PlanStage, left: FilterNode | undefined): PlanStage {
-    const { query, collection, access } = this;
+    const { query, collection } = this;
     this.hasFetch = true;
     const whole = query.min || query.max || matchesEverything(query) ? undefined : query.filter;
     const filter = left && (left === query.filter.node ? query.filter : filterOf(left));
-    const indexes = access.kind === "collection" ? [] : scansOf(access).map(({ index }) => index);
-    return new Fetch(input, collection, { left: filter, whole: whole ?? filter }, indexes);
+    return new Fetch(input, collection, { left: filter, whole: whole ?? filter }, this.indexes);
   }
 
   private sort(input: PlanStage, isDocument: boolean): PlanStage {

@@ -131,10 +131,34 @@ function underStage(
   if (top["stage"] === "EXPRESS_IXSCAN" && (name === "UPDATE" || name === "DELETE")) {
     const { stage: __, ...rest } = stage;
     if (express) return { isCached: false, ...below, ...counts(rest), stage: `EXPRESS_${name}` };
-    if (below["indexName"] === "_id_")
-      return { isCached: false, ...stage, inputStage: idHack(below, "nReturned" in below) };
+    if (below["indexName"] === "_id_") return above(stage, idHack(below, "nReturned" in below));
   }
-  return { isCached: false, ...stage, inputStage: below };
+  return above(stage, below);
+}
+
+/**
+ * A writing stage with the plan that feeds it. Once it ran it has the counts of every stage: a work for each work
+ * of its input, and nothing to hand on unless the command answers the document.
+ */
+function above(stage: Record<string, unknown>, inputStage: Record<string, unknown>): Record<string, unknown> {
+  const { stage: name, nReturned, ...outcome } = stage;
+  if (nReturned === undefined) return { isCached: false, ...stage, inputStage };
+  const works = (inputStage["works"] ?? 1) as number;
+  return {
+    isCached: false,
+    stage: name,
+    nReturned,
+    executionTimeMillisEstimate: 0,
+    works,
+    advanced: nReturned,
+    needTime: works - 1,
+    needYield: 0,
+    saveState: 0,
+    restoreState: 0,
+    isEOF: 1,
+    ...outcome,
+    inputStage,
+  };
 }
 
 /** A writing stage itself stops after one document; our LIMIT below it is how, and not part of MongoDB's plan. */
@@ -168,14 +192,18 @@ function idHack(express: Record<string, unknown>, ran: boolean): Record<string, 
   };
 }
 
-/** Fields of a command that say how it was sent, not what it asks for. */
-const NOT_SHOWN: ReadonlySet<string> = new Set(["lsid", "$clusterTime", "$readPreference", "$client"]);
+/** Fields of a command that say how it was sent, not what it asks for. `$db` is shown at the end. */
+const NOT_SHOWN: ReadonlySet<string> = new Set(["lsid", "$clusterTime", "$readPreference", "$client", "$db"]);
 
-/** The fields that close every explain reply. */
-export function explainTrailer(server: Server, command: Uint8Array): Record<string, unknown> {
+/**
+ * The fields that close every explain reply.
+ * @param command what was explained
+ * @param db its database
+ */
+export function explainTrailer(server: Server, command: Uint8Array, db: string): Record<string, unknown> {
   const [host = server.host, port = "27017"] = server.host.split(":");
   return {
-    command: shownCommand(command),
+    command: shownCommand(command, db),
     serverInfo: { host, port: Number(port), version: server.version, gitVersion: "shardlab" },
     serverParameters: {
       internalQueryFacetBufferSizeBytes: 104857600,
@@ -191,12 +219,11 @@ export function explainTrailer(server: Server, command: Uint8Array): Record<stri
   };
 }
 
-function shownCommand(command: Uint8Array): Uint8Array {
-  if (!topLevelNames(command).some((name) => NOT_SHOWN.has(name))) return command;
+function shownCommand(command: Uint8Array, db: string): Uint8Array {
   const writer = new DocumentWriter();
   for (const name of topLevelNames(command)) {
     const value = NOT_SHOWN.has(name) ? undefined : getField(command, name);
     if (value) writer.field(name, value);
   }
-  return writer.finish();
+  return writer.string("$db", db).finish();
 }

@@ -4,9 +4,9 @@
 import { EntryList } from "./entryList.js";
 
 /** Most entries in a leaf. */
-const LEAF_CAPACITY = 192;
+const LEAF_CAPACITY = 128;
 /** Most children of a branch. */
-const BRANCH_CAPACITY = 64;
+const BRANCH_CAPACITY = 256;
 /** Bytes of keys above which a node of several entries is divided. */
 const FULL_BYTES = 32_768;
 

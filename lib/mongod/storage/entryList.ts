@@ -231,9 +231,10 @@ export class EntryList {
     this.taken = at;
   }
 
-  /** Whether entry `at` begins with the bytes that all others share. */
+  /** Whether entry `at` begins with the bytes that all others share; between two that do, it does. */
   private sharesPrefix(at: number): boolean {
     const { data, shared } = this;
+    if (at > 0 && at < this.length - 1) return true;
     if (this.keyLength(at) < shared) return false;
     const start = this.start(at);
     const other = this.start(at === 0 ? this.length - 1 : 0);

@@ -12,7 +12,6 @@ import {
   BsonType,
   DocumentWriter,
   forEachField,
-  getField,
   prependField,
   topLevelNames,
 } from "../../bson/index.js";
@@ -27,11 +26,13 @@ import { checkNesting, MAX_NESTING } from "./nesting.js";
 interface Survey {
   /** How often there is an `_id`. */
   ids: number;
-  idIsFirst: boolean;
+  /** Where the last of them begins and ends, type and name included. */
+  idFrom: number;
+  idEnd: number;
   emptyTimestamps: boolean;
 }
 
-const survey: Survey = { ids: 0, idIsFirst: false, emptyTimestamps: false };
+const survey: Survey = { ids: 0, idFrom: 0, idEnd: 0, emptyTimestamps: false };
 
 /**
  * Prepares a document for storage.
@@ -56,32 +57,36 @@ export function prepareInsert(
   }
   checkNesting(document, `cannot insert document because it exceeds ${MAX_NESTING} levels of nesting`);
   look(document);
-  const { ids, idIsFirst, emptyTimestamps } = survey;
+  const { ids, emptyTimestamps } = survey;
   if (ids > 1) throw new CommandError(ErrorCode.BadValue, "can't have multiple _id fields in one document");
-  if (idIsFirst) {
-    const type = document[4] as number;
-    if (type !== BsonType.objectId && type !== BsonType.int32 && type !== BsonType.string)
-      checkId(getField(document, "_id") as RawValue);
+  let filled = document;
+  if (nextTimestamp && emptyTimestamps) {
+    filled = withTimestamps(document, nextTimestamp);
+    look(filled);
   }
-  const filled = nextTimestamp && emptyTimestamps ? withTimestamps(document, nextTimestamp) : document;
-  if (idIsFirst) return filled;
-  const id = ids === 0 ? undefined : getField(filled, "_id");
-  if (!id) return prependField(filled, "_id", objectIds.next());
-  checkId(id);
-  return withIdFirst(filled, id, lend);
+  if (ids === 0) return prependField(filled, "_id", objectIds.next());
+  const { idFrom, idEnd } = survey;
+  const type = filled[idFrom] as BsonType;
+  if (type !== BsonType.objectId && type !== BsonType.int32 && type !== BsonType.string)
+    checkId({ type, bytes: filled, start: idFrom + ID_HEAD, end: idEnd });
+  return idFrom === 4 ? filled : withIdFirst(filled, idFrom, idEnd, lend);
 }
 
 function look(document: Uint8Array): void {
   survey.ids = 0;
-  survey.idIsFirst = isId(document, 5);
   survey.emptyTimestamps = false;
   const limit = closingNul(document, 0);
   for (let at = 4; at < limit;) {
+    const from = at;
     const type = document[at] as BsonType;
     const isOwnId = isId(document, at + 1);
-    if (isOwnId) survey.ids++;
     const start = endOfName(document, at + 1, limit) + 1;
     at = endOfValue(document, type, start, limit);
+    if (isOwnId) {
+      survey.ids++;
+      survey.idFrom = from;
+      survey.idEnd = at;
+    }
     if (
       type === BsonType.timestamp &&
       !isOwnId &&
@@ -106,15 +111,14 @@ function withTimestamps(document: Uint8Array, next: () => RawValue): Uint8Array 
   return writer.finish();
 }
 
-/** Moves the one `_id` to the front; drivers that make it themselves append it. `id` is its value in the document. */
-function withIdFirst(document: Uint8Array, id: RawValue, lend: boolean): Uint8Array {
-  const from = id.start - ID_HEAD;
-  const length = id.end - from;
+/** Moves the `_id` that stands from `from` to `end` to the front; drivers that make it themselves append it. */
+function withIdFirst(document: Uint8Array, from: number, end: number, lend: boolean): Uint8Array {
+  const length = end - from;
   const size = document.length;
   const moved = lend && size <= lent.length ? lent.subarray(0, size) : allocate(size);
   moved.set(document);
   moved.copyWithin(4 + length, 4, from);
-  moved.set(document.subarray(from, id.end), 4);
+  for (let i = 0; i < length; i++) moved[4 + i] = document[from + i] as number;
   return moved;
 }
 

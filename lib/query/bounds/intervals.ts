@@ -37,15 +37,18 @@ export const FULL_RANGE: FieldBounds = [
   { low: MIN_KEY, lowInclusive: true, high: MAX_KEY, highInclusive: true },
 ];
 
+/** The interval of one value. */
 export function point(v: RawValue): Interval {
   return { low: v, lowInclusive: true, high: v, highInclusive: true };
 }
 
+/** True where one value lies in an interval (`collation`: values that it holds equal). */
 export function isPoint(interval: Interval, collation?: Collation): boolean {
   const { low, lowInclusive, high, highInclusive } = interval;
   return lowInclusive && highInclusive && compareValues(low, high, collation) === 0;
 }
 
+/** True for the bounds that every value lies in. */
 export function isFullRange(bounds: FieldBounds): boolean {
   const [only] = bounds;
   return (

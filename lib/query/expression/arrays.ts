@@ -35,7 +35,7 @@ import {
 import { compareArguments } from "./comparison.js";
 import { compile } from "./compile.js";
 import type { Expression, Scope } from "./context.js";
-import { boundedArray, checkSize } from "./limits.js";
+import { boundedArray, checkSize, stepper } from "./limits.js";
 import { searchIndex } from "./substrings.js";
 import { formatDouble } from "./text.js";
 
@@ -285,7 +285,15 @@ export const ARRAYS: Readonly<Record<string, OperatorCompiler>> = {
   $last: end(-1),
   $concatArrays: variadic(concatArrays),
   $slice: sliceOperator,
-  $range: variadic(range, 2, 3),
+  $range: (argument, scope, name) => {
+    const numbers = variadic(range, 2, 3)(argument, scope, name);
+    const step = stepper(scope, name);
+    return (context) => {
+      const list = numbers(context);
+      if (list?.type === BsonType.array) step(context, (list.end - list.start) >> 8);
+      return list;
+    };
+  },
   $reverseArray: unary(reverse),
   $isArray: unary((v) => (v?.type === BsonType.array ? TRUE : FALSE)),
   $indexOfArray: indexOfArray,

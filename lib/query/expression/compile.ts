@@ -26,7 +26,7 @@ import {
 import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
 import type { Expression, ExpressionOptions, Scope } from "./context.js";
 import { checkFieldName, fieldPath, pathParts, valueAtPath } from "./fieldPath.js";
-import { boundedArray } from "./limits.js";
+import { boundedArray, checkSize } from "./limits.js";
 import { NOT_BUILT, operators } from "./operators.js";
 import { boundVariable, checkDocument, compileVariable } from "./variables.js";
 
@@ -133,9 +133,13 @@ function compileObject(doc: Uint8Array, scope: Scope): Expression {
   });
   const evaluate = (valueOf: (expression: Expression) => RawValue | undefined): RawValue => {
     const writer = new DocumentWriter();
+    let bytes = 0;
     for (const { name, expression } of members) {
       const value = valueOf(expression);
-      if (value !== undefined) writer.field(name, value);
+      if (value === undefined) continue;
+      bytes += value.end - value.start;
+      checkSize(bytes, "$object");
+      writer.field(name, value);
     }
     return document(writer.finish());
   };

@@ -18,6 +18,8 @@ export interface ExpressionContext {
   readonly root: Uint8Array;
   /** Values of bound variables by slot. */
   readonly slots: Array<RawValue | undefined>;
+  /** What its loops have done so far (limits.ts). */
+  steps: number;
 }
 
 /** A compiled expression; undefined means missing. */
@@ -44,8 +46,9 @@ export interface ExpressionOptions {
   readonly host?: PipelineHost;
 }
 
+/** What an expression sees of one document: no variables are set. */
 export function expressionContext(root: Uint8Array): ExpressionContext {
-  return { root, slots: [] };
+  return { root, slots: [], steps: 0 };
 }
 
 /** Names bound by enclosing `$let`, `$map`, …, innermost first. */

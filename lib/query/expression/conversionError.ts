@@ -1,7 +1,7 @@
 /** The failure of a conversion: the one kind of error that `onError` catches. */
-import { CommandError } from "../../protocol/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
 
-export const CONVERSION_FAILURE = 241;
+export const CONVERSION_FAILURE = ErrorCode.ConversionFailure;
 
 /** A value that cannot be converted. */
 export function conversionFailure(message: string): CommandError {

@@ -6,6 +6,7 @@ import { dateAdd, dateDiff, truncateDate } from "../values/timeUnits.js";
 import { typeName } from "../values/types.js";
 import { compileOptional, isNullish, namedArguments, type OperatorCompiler } from "./arguments.js";
 import { compile } from "./compile.js";
+import type { Expression, ExpressionContext } from "./context.js";
 import { instant, isInstant, startOfWeekOf, unitOf, zoneReader } from "./dateArguments.js";
 
 const SUNDAY = 7;
@@ -59,6 +60,18 @@ function dateOf(v: RawValue, operator: string, parameter: string): number {
   return instant(v);
 }
 
+/** Reads the first day of a week, Sunday by default; undefined for null. */
+function startOfWeekReader(
+  week: Expression | undefined,
+  operator: string,
+): (context: ExpressionContext) => number | undefined {
+  return (context) => {
+    if (week === undefined) return SUNDAY;
+    const day = week(context);
+    return isNullish(day) ? undefined : startOfWeekOf(day, operator);
+  };
+}
+
 const difference: OperatorCompiler = (argument, scope, name) => {
   const named = namedArguments(argument, ["startDate", "endDate", "unit", "timezone", "startOfWeek"], {
     object: [5166301, "$dateDiff only supports an object as its argument"],
@@ -72,7 +85,7 @@ const difference: OperatorCompiler = (argument, scope, name) => {
   const start = compile(named.get("startDate")!, scope);
   const end = compile(named.get("endDate")!, scope);
   const unit = compile(named.get("unit")!, scope);
-  const week = compileOptional(named, "startOfWeek", scope);
+  const firstDay = startOfWeekReader(compileOptional(named, "startOfWeek", scope), name);
   const zone = zoneReader(
     compileOptional(named, "timezone", scope),
     "$dateDiff parameter 'timezone' value parsing failed",
@@ -85,12 +98,8 @@ const difference: OperatorCompiler = (argument, scope, name) => {
     const unitValue = unit(context);
     if (isNullish(unitValue)) return NULL;
     const units = unitOf(unitValue, name);
-    let startOfWeek = SUNDAY;
-    if (units === "week" && week !== undefined) {
-      const first = week(context);
-      if (isNullish(first)) return NULL;
-      startOfWeek = startOfWeekOf(first, name);
-    }
+    const startOfWeek = units === "week" ? firstDay(context) : SUNDAY;
+    if (startOfWeek === undefined) return NULL;
     const where = zone(context);
     if (where === undefined) return NULL;
     return int64(
@@ -129,7 +138,7 @@ const truncate: OperatorCompiler = (argument, scope, name) => {
   const given = compile(named.get("date")!, scope);
   const unit = compile(named.get("unit")!, scope);
   const bins = compileOptional(named, "binSize", scope);
-  const week = compileOptional(named, "startOfWeek", scope);
+  const firstDay = startOfWeekReader(compileOptional(named, "startOfWeek", scope), name);
   const zone = zoneReader(
     compileOptional(named, "timezone", scope),
     "$dateTrunc parameter 'timezone' value parsing failed",
@@ -146,12 +155,8 @@ const truncate: OperatorCompiler = (argument, scope, name) => {
     const unitValue = unit(context);
     if (isNullish(unitValue)) return NULL;
     const units = unitOf(unitValue, name);
-    let startOfWeek = SUNDAY;
-    if (units === "week" && week !== undefined) {
-      const first = week(context);
-      if (isNullish(first)) return NULL;
-      startOfWeek = startOfWeekOf(first, name);
-    }
+    const startOfWeek = units === "week" ? firstDay(context) : SUNDAY;
+    if (startOfWeek === undefined) return NULL;
     const where = zone(context);
     if (where === undefined) return NULL;
     return date(truncateDate(dateOf(v, name, "date"), units, binSize, where, startOfWeek));

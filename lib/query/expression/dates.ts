@@ -53,6 +53,7 @@ export interface LocalTime {
   readonly time: number;
 }
 
+/** Splits local milliseconds since 1970 into whole days and the time of the day. */
 export function localTime(localMs: number): LocalTime {
   const days = Math.floor(localMs / MS_PER_DAY);
   return { days, time: localMs - days * MS_PER_DAY };

@@ -11,6 +11,7 @@ import {
   asBigInt,
   asDocument,
   asNumber,
+  compareValues,
   describeValue,
   double,
   int32,
@@ -163,6 +164,12 @@ function power(base: number, exponent: number): number {
   return base ** exponent;
 }
 
+/** The number as a double for a check of its domain: a decimal too small for one, but not zero, stays beside zero. */
+function nearestNumber(v: RawValue): number {
+  const n = asNumber(v);
+  return n === 0 && isDecimal(v) ? compareValues(v, int32(0)) * Number.MIN_VALUE : n;
+}
+
 /** A function of one number; `valid` and `complaint` guard its domain. */
 function real(
   apply: (n: number) => number,
@@ -171,7 +178,7 @@ function real(
 ): OperatorCompiler {
   return unary((v, name) => {
     if (isNullish(v)) return NULL;
-    const n = asNumber(numeric(v, name));
+    const n = nearestNumber(numeric(v, name));
     if (domain !== undefined && !Number.isNaN(n) && !domain.valid(n)) {
       throw new CommandError(domain.code, domain.message(formatDouble(n)));
     }
@@ -191,8 +198,8 @@ function logarithm(a: Argument, b: Argument, name: string): Argument {
   if (isNullish(a) || isNullish(b)) return NULL;
   if (!isNumeric(a)) throw new CommandError(28756, `${name}'s argument must be numeric, not ${typeName(a)}`);
   if (!isNumeric(b)) throw new CommandError(28757, `${name}'s base must be numeric, not ${typeName(b)}`);
-  const n = asNumber(a);
-  const base = asNumber(b);
+  const n = nearestNumber(a);
+  const base = nearestNumber(b);
   if (!(n > 0) && !Number.isNaN(n)) {
     throw new CommandError(28758, `${name}'s argument must be a positive number, but is ${formatDouble(n)}`);
   }

@@ -29,7 +29,7 @@ import {
 import { listOf } from "./arrays.js";
 import { compile } from "./compile.js";
 import { bind, type Scope } from "./context.js";
-import { checkNesting, checkSize } from "./limits.js";
+import { checkNesting, checkSize, stepper } from "./limits.js";
 import { checkVariableName } from "./variables.js";
 
 /** The name that `as` or its like gives a variable. */
@@ -65,6 +65,7 @@ const map: OperatorCompiler = (argument, scope) => {
   const input = compile(named.get("input")!, scope);
   const inner = elementScope(named, scope, variableName(named, "as", "this"));
   const each = compile(named.get("in")!, inner.scope);
+  const step = stepper(scope, "$map");
   return (context) => {
     const v = input(context);
     if (isNullish(v)) return NULL;
@@ -72,6 +73,7 @@ const map: OperatorCompiler = (argument, scope) => {
     const results: RawValue[] = [];
     let bytes = 0;
     for (let i = 0; i < values.length; i++) {
+      step(context);
       context.slots[inner.slot] = values[i];
       context.slots[inner.indexSlot] = int32(i);
       const result = each(context) ?? NULL;
@@ -110,6 +112,7 @@ const filter: OperatorCompiler = (argument, scope) => {
   const inner = elementScope(named, scope, variableName(named, "as", "this"));
   const condition = compile(named.get("cond")!, inner.scope);
   const limit = compileOptional(named, "limit", scope);
+  const step = stepper(scope, "$filter");
   return (context) => {
     const v = input(context);
     if (isNullish(v)) return NULL;
@@ -117,6 +120,7 @@ const filter: OperatorCompiler = (argument, scope) => {
     const most = filterLimit(limit?.(context));
     const kept: RawValue[] = [];
     for (let i = 0; i < values.length && kept.length < most; i++) {
+      step(context);
       context.slots[inner.slot] = values[i];
       context.slots[inner.indexSlot] = int32(i);
       if (isTruthy(condition(context))) kept.push(values[i]!);
@@ -140,6 +144,7 @@ const reduce: OperatorCompiler = (argument, scope) => {
   const inner = elementScope(named, scope, variableName(named, "as", "this"));
   const result = bind(inner.scope, variableName(named, "valueAs", "value"));
   const each = compile(named.get("in")!, result.scope);
+  const step = stepper(scope, "$reduce");
   return (context) => {
     const v = input(context);
     if (isNullish(v)) return NULL;
@@ -150,6 +155,7 @@ const reduce: OperatorCompiler = (argument, scope) => {
       () => `$reduce requires that 'input' be an array, found: ${describeValue(v)}`,
     );
     for (let i = 0; i < list.length; i++) {
+      step(context);
       context.slots[inner.slot] = list[i];
       context.slots[inner.indexSlot] = int32(i);
       context.slots[result.slot] = value;

@@ -9,6 +9,7 @@
  */
 import { BsonType, array, asDocument, elements, type RawValue } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
+import type { ExpressionContext, Scope } from "./context.js";
 
 /** Bytes of an intermediate result. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
@@ -23,6 +24,33 @@ export function checkSize(bytes: number, operator: string): void {
       `${operator} would use too much memory (${bytes} bytes) and cannot spill to disk. Memory limit: ${MAX_VALUE_BYTES} bytes`,
     );
   }
+}
+
+/**
+ * Elements that the loops of one document's expression may go through. Three nested loops over 100,000 numbers would
+ * never end, and a command occupies the server until it is done.
+ */
+const MAX_STEPS = 10_000_000;
+
+/**
+ * What a loop calls for each element: ends what takes longer than the command's `maxTimeMS`, or than any loop may.
+ * @throws CommandError ExceededMemoryLimit (146), and what the server around the pipeline throws
+ */
+export function stepper(
+  scope: Scope,
+  operator: string,
+): (context: ExpressionContext, steps?: number) => void {
+  const { host } = scope.options;
+  return (context, steps = 1) => {
+    context.steps += steps;
+    if (context.steps > MAX_STEPS) {
+      throw new CommandError(
+        ErrorCode.ExceededMemoryLimit,
+        `${operator}: the loops of one expression can go through ${MAX_STEPS} elements and not more`,
+      );
+    }
+    host?.step();
+  };
 }
 
 /** An array of values, within the bounds. */

@@ -24,11 +24,17 @@ import { isNullish, namedArguments, unary, type Argument, type OperatorCompiler 
 import { listOf } from "./arrays.js";
 import { compile, constantOf } from "./compile.js";
 import { bind, type Expression, type Scope } from "./context.js";
+import { checkSize } from "./limits.js";
 import { checkVariableName, compileVariable } from "./variables.js";
 
 function objectOf(members: Iterable<[string, RawValue]>): RawValue {
   const writer = new DocumentWriter();
-  for (const [name, value] of members) writer.field(name, value);
+  let bytes = 0;
+  for (const [name, value] of members) {
+    bytes += value.end - value.start;
+    checkSize(bytes, "$object");
+    writer.field(name, value);
+  }
   return document(writer.finish());
 }
 
@@ -185,6 +191,7 @@ const setFieldOperator: OperatorCompiler = (argument, scope, name) => {
       throw new CommandError(4161105, "$setField requires 'input' to evaluate to type Object");
     }
     const set = value(context);
+    checkSize(v.end - v.start + (set ? set.end - set.start : 0), name);
     const writer = new DocumentWriter();
     let met = false;
     for (const [field, old] of fields(asDocument(v))) {

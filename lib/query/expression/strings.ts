@@ -19,6 +19,7 @@ import {
 } from "./arguments.js";
 import { compile } from "./compile.js";
 import { checkSize } from "./limits.js";
+import { piecesOf, searchFor } from "./search.js";
 import { coerceToString, isString, textOf } from "./text.js";
 
 const encoder = new TextEncoder();
@@ -50,7 +51,8 @@ function split(v: Argument, separator: Argument): Argument {
     (type) => `$split requires an expression that evaluates to a string as a second argument, found: ${type}`,
   );
   if (by === "") throw new CommandError(40087, "$split requires a non-empty separator");
-  return array(text.split(by).map(string));
+  const pieces = piecesOf(text, by, (count) => checkSize(text.length + 16 * count, "$split"));
+  return array(pieces.map(string));
 }
 
 /** Blanks that `$trim` removes when no characters are given. */
@@ -126,18 +128,26 @@ function replace(all: boolean): OperatorCompiler {
       });
       const [text, token, by] = texts;
       if (text === undefined || token === undefined || by === undefined) return NULL;
-      if (!all) return string(text.replace(token, () => by));
-      const times = token === "" ? text.length + 1 : text.length / token.length;
-      if (times * by.length > 1_000_000) checkSize(replacedLength(text, token, by), name);
-      return string(text.replaceAll(token, () => by));
+      return string(all ? replacedAll(text, token, by, name) : replacedOnce(text, token, by));
     };
   };
 }
 
-/** Length of a text with all tokens replaced. */
-function replacedLength(text: string, token: string, by: string): number {
-  const count = token === "" ? text.length + 1 : text.split(token).length - 1;
-  return text.length + count * (by.length - token.length);
+function replacedOnce(text: string, token: string, by: string): string {
+  const at = searchFor(token)(text, 0);
+  return at < 0 ? text : text.slice(0, at) + by + text.slice(at + token.length);
+}
+
+/** An empty token is found in front of every character and at the end. */
+function replacedAll(text: string, token: string, by: string, name: string): string {
+  if (token === "") {
+    checkSize(text.length + (text.length + 1) * by.length, name);
+    return by + [...text].map((character) => character + by).join("");
+  }
+  const pieces = piecesOf(text, token, (count) =>
+    checkSize(text.length + (count - 1) * (by.length - token.length), name),
+  );
+  return pieces.join(by);
 }
 
 function compareIgnoringCase(a: Argument, b: Argument): Argument {

@@ -4,6 +4,8 @@ import { CommandError } from "../../protocol/index.js";
 import { int32Of } from "../values/numeric.js";
 import { typeName } from "../values/types.js";
 import { isNullish, variadic, type Argument, type OperatorCompiler } from "./arguments.js";
+import { searchFor } from "./search.js";
+import { codePoints } from "./strings.js";
 import { coerceToString, textOf } from "./text.js";
 
 const encoder = new TextEncoder();
@@ -92,7 +94,7 @@ export function searchIndex(
 
 const INDEX_CODES = [40096, 40097] as const;
 
-function indexOf(codes: readonly [number, number], search: Search): OperatorCompiler {
+function indexOf(codes: readonly [number, number], positionOf: PositionOf): OperatorCompiler {
   return variadic(
     (values, name) => {
       const [v, searched] = values;
@@ -109,38 +111,48 @@ function indexOf(codes: readonly [number, number], search: Search): OperatorComp
       );
       const from = values.length > 2 ? searchIndex(values[2], name, "starting index", INDEX_CODES) : 0;
       const to = values.length > 3 ? searchIndex(values[3], name, "ending index", INDEX_CODES) : Infinity;
-      return int32(search(text, token, from, to));
+      return int32(positionOf(text, token, from, to));
     },
     2,
     4,
   );
 }
 
-type Search = (text: string, token: string, from: number, to: number) => number;
+type PositionOf = (text: string, token: string, from: number, to: number) => number;
 
 /** The token must lie within [from, to), both in bytes. */
-const inBytes: Search = (text, token, from, to) => {
-  const bytes = encoder.encode(text);
-  const sought = encoder.encode(token);
-  const end = Math.min(bytes.length, to);
-  if (from > bytes.length || end < from) return -1;
-  for (let at = from; at + sought.length <= end; at++) {
-    let i = 0;
-    while (i < sought.length && bytes[at + i] === sought[i]) i++;
-    if (i === sought.length) return at;
+const inBytes: PositionOf = (text, token, from, to) => {
+  const total = lengthInBytes(text);
+  const end = Math.min(total, to);
+  if (from > total || end < from) return -1;
+  if (token === "") return from;
+  let at = 0;
+  let bytes = 0;
+  while (bytes < from) {
+    const point = text.codePointAt(at)!;
+    bytes += point > 0xffff ? 4 : point > 0x7ff ? 3 : point > 0x7f ? 2 : 1;
+    at += point > 0xffff ? 2 : 1;
   }
-  return -1;
+  const found = searchFor(token)(text, at);
+  if (found < 0) return -1;
+  bytes += lengthInBytes(text.slice(at, found));
+  return bytes + lengthInBytes(token) <= end ? bytes : -1;
 };
 
+function lengthInBytes(text: string): number {
+  return encoder.encode(text).length;
+}
+
 /** The token must begin within [from, to), both in code points; it may end behind. */
-const inCodePoints: Search = (text, token, from, to) => {
+const inCodePoints: PositionOf = (text, token, from, to) => {
   if (text === "" && token === "" && from === 0) return 0;
-  let point = 0;
-  for (let at = 0; at < text.length && point < to; point++) {
-    if (point >= from && text.startsWith(token, at)) return point;
-    at += text.codePointAt(at)! > 0xffff ? 2 : 1;
-  }
-  return -1;
+  let at = 0;
+  for (let point = 0; point < from && at < text.length; point++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+  if (at >= text.length) return -1;
+  const found = searchFor(token)(text, at);
+  if (found < 0) return -1;
+  const point = from + codePoints(text.slice(at, found));
+  return point < to ? point : -1;
 };
 
 export const SUBSTRINGS: Readonly<Record<string, OperatorCompiler>> = {

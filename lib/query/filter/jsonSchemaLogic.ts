@@ -43,6 +43,7 @@ function unsatisfied(
   return [failures.start(name).arrayOf("schemasNotSatisfied", list).finish()];
 }
 
+/** `allOf`: every schema holds. */
 export function allOf(argument: KeywordArgument): Keyword {
   const schemas = schemaList(argument);
   return {
@@ -51,6 +52,7 @@ export function allOf(argument: KeywordArgument): Keyword {
   };
 }
 
+/** `anyOf`: at least one schema holds. */
 export function anyOf(argument: KeywordArgument): Keyword {
   const schemas = schemaList(argument);
   return {
@@ -80,6 +82,7 @@ export function oneOf(argument: KeywordArgument): Keyword {
   };
 }
 
+/** `not`: the schema does not hold. */
 export function not({ name, value, root }: KeywordArgument): Keyword {
   if (value.type !== BsonType.object) {
     throw mismatch(name, `must be an object, but found an element of type ${typeName(value)}`);

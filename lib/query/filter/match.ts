@@ -63,6 +63,9 @@ export function documentTest(node: FilterNode): DocumentTest {
   }
 }
 
+/** A comparison with one value; among them are the equalities. */
+type Comparison = Extract<FilterNode, { op: "eq" | "gt" | "gte" | "lt" | "lte" }>;
+
 /** Fewer equalities on one path than these are tested one by one. */
 const MANY = 8;
 
@@ -70,7 +73,7 @@ const MANY = 8;
 function joinEqualities(children: readonly FilterNode[]): readonly FilterNode[] {
   if (children.length <= MANY) return children;
   const rest: FilterNode[] = [];
-  const byPath = new Map<string, Extract<FilterNode, { op: "eq" }>[]>();
+  const byPath = new Map<string, Comparison[]>();
   for (const child of children) {
     if (child.op !== "eq") {
       rest.push(child);

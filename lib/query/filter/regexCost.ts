@@ -92,7 +92,7 @@ function sum(list: readonly number[]): number {
 }
 
 /** True where a match can only begin at the very start of the text. */
-export function isAnchored(node: RegexNode): boolean {
+function isAnchored(node: RegexNode): boolean {
   switch (node.kind) {
     case "assert":
       return node.what === "start";
@@ -127,6 +127,7 @@ export interface Traits {
   readonly size: number;
 }
 
+/** What a pattern has that decides which engine may run it. */
 export function traitsOf(root: RegexNode): Traits {
   const traits = {
     irregular: false,

@@ -14,7 +14,7 @@ import { sameIgnoringCase } from "./regexCase.js";
 import { Op, type Look, type Program, type Range } from "./regexProgram.js";
 
 /** Steps that one search may take, and some more for each character: about half a second. PCRE's own limit is of this size. */
-export const STEP_LIMIT = 10_000_000;
+const STEP_LIMIT = 10_000_000;
 const STEPS_PER_CHARACTER = 8;
 /** Bits to remember failed states with; beyond, only steps are counted. */
 const MEMORY_LIMIT = 1 << 28;

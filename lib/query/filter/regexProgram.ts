@@ -219,7 +219,7 @@ export function compileProgram(root: RegexNode, captures: number): Program {
 }
 
 /** The test of one character: a table for ASCII, ranges and JavaScript's knowledge of Unicode beyond. */
-export function characterTest(set: CharacterSet): CharacterTest {
+function characterTest(set: CharacterSet): CharacterTest {
   const ranges = set.members.filter((member): member is readonly [number, number] => !isProperty(member));
   const properties = set.members.filter(isProperty);
   const known =

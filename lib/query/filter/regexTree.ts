@@ -67,10 +67,12 @@ export interface CharacterSet {
 export const EMPTY: RegexNode = { kind: "seq", items: [] };
 export const LAST_CODE_POINT = 0x10ffff;
 
+/** True for a Unicode property, as against a range of code points. */
 export function isProperty(member: Member): member is Property {
   return !Array.isArray(member);
 }
 
+/** A set of characters. */
 export function charactersOf(members: readonly Member[], negated = false): RegexNode {
   return { kind: "set", set: { members, negated } };
 }

@@ -80,6 +80,7 @@ export function hasEmptyTimestamp(doc: Uint8Array): boolean {
   return found;
 }
 
+/** True for `Timestamp(0, 0)`, which a server replaces with its own time. */
 export function isEmptyTimestamp({ type, bytes, start }: RawValue): boolean {
   if (type !== BsonType.timestamp) return false;
   for (let i = start; i < start + 8; i++) if (bytes[i] !== 0) return false;

@@ -12,7 +12,7 @@
  * simulated, so that `onError` cannot turn a date that MongoDB reads into
  * something else; all other text is a conversion failure (241).
  */
-import { CommandError, notSimulated } from "../../protocol/index.js";
+import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
 import { MS_PER_DAY, dayNumber, dayOfIsoWeek, daysInMonth } from "./calendar.js";
 import { instantOf, type TimeZone } from "./timeZone.js";
 
@@ -35,7 +35,7 @@ const MONTH =
 const WEEKDAY = "(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?,?\\s+)?";
 
 function failure(text: string, why: string): CommandError {
-  return new CommandError(241, `Error parsing date string '${text}'; ${why}`);
+  return new CommandError(ErrorCode.ConversionFailure, `Error parsing date string '${text}'; ${why}`);
 }
 
 function monthOf(name: string): number {
@@ -146,7 +146,7 @@ export function parseDate(text: string, zone: TimeZone): number {
 
 function zoneTwice(what: string): CommandError {
   return new CommandError(
-    241,
+    ErrorCode.ConversionFailure,
     `you cannot pass in a date/time string with ${what} together with a timezone argument`,
   );
 }
@@ -260,7 +260,7 @@ function assemble(text: string, f: Fields, zone: TimeZone): number {
   const incomplete = !timeless && (f.hour === undefined || f.minute === undefined || f.second === undefined);
   if (days === undefined || incomplete) {
     throw new CommandError(
-      241,
+      ErrorCode.ConversionFailure,
       `an incomplete date/time string has been found, with elements missing: "${text}"`,
     );
   }

@@ -8,7 +8,7 @@ import { DIGITS, digitsOf, fit, fromFinite, type Finite } from "./decimal.js";
 export const SCALE = 110;
 export const ONE = 10n ** BigInt(SCALE);
 /** Errors of the series stay far below this. */
-export const NOISE = 10n ** 20n;
+const NOISE = 10n ** 20n;
 /** Below 10^-40 a function equals the first term of its series in all 34 digits. */
 export const TINY = -40;
 
@@ -18,6 +18,7 @@ export type Fixed = bigint;
 export const times = (a: Fixed, b: Fixed): Fixed => (a * b) / ONE;
 export const over = (a: Fixed, b: Fixed): Fixed => (a * ONE) / b;
 
+/** A decimal in fixed point; digits beyond the scale are cut. */
 export function toFixed({ coefficient, exponent }: Finite): Fixed {
   const shift = exponent + SCALE;
   return shift >= 0 ? coefficient * 10n ** BigInt(shift) : coefficient / 10n ** BigInt(-shift);
@@ -44,6 +45,7 @@ export function fromFixed(n: Fixed, exponent = 0): RawValue {
   return fromFinite(fit(result));
 }
 
+/** The integer part of a square root, by Newton's method. */
 export function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let guess = 1n << BigInt((n.toString(2).length + 1) >> 1);
@@ -68,6 +70,7 @@ function arcSeries(x: Fixed, alternating: boolean): Fixed {
   return sum;
 }
 
+/** arctan x: the argument is halved four times, then summed as a series. */
 export function arcTangent(x: Fixed): Fixed {
   let y = x;
   for (let i = 0; i < 4; i++) y = over(y, ONE + root(ONE + times(y, y)));
@@ -76,6 +79,7 @@ export function arcTangent(x: Fixed): Fixed {
 
 let constants: { ln10: Fixed; pi: Fixed } | undefined;
 
+/** ln 10 and π, computed once. */
 export function known(): { ln10: Fixed; pi: Fixed } {
   if (constants === undefined) {
     // ln 10 = 3 ln 2 + ln 1.25; Machin: π = 16 atan 1/5 − 4 atan 1/239
@@ -119,6 +123,7 @@ export const magnitude = (d: Finite): number => digitsOf(d.coefficient) - 1 + d.
 
 export const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
 
+/** e to the power of x. */
 export function powerOfE(x: Fixed): RawValue {
   const { n, power } = exponential(x);
   return fromFixed(n, power);

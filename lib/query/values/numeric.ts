@@ -38,6 +38,7 @@ export function fitsInt32(n: number): boolean {
   return n >= INT32_MIN && n <= INT32_MAX && Number.isInteger(n);
 }
 
+/** True for an integer that an int64 holds. */
 export function fitsInt64(n: bigint): boolean {
   return n >= INT64_MIN && n <= INT64_MAX;
 }

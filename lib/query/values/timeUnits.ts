@@ -15,7 +15,7 @@ import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
 import { civilDate, dayNumber, daysInMonth, isoWeekday, MS_PER_DAY } from "./calendar.js";
 import { instantOf, type TimeZone } from "./timeZone.js";
 
-export const TIME_UNITS = [
+const TIME_UNITS = [
   "year",
   "quarter",
   "month",

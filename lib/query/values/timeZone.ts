@@ -118,7 +118,7 @@ function makeZone(id: string): TimeZone {
 }
 
 /** Minutes of an offset such as `+02:00`, `-0330` or `+05`; undefined for anything else. */
-export function offsetMinutes(text: string): number | undefined {
+function offsetMinutes(text: string): number | undefined {
   const match = /^([+-])(\d{2})(?::?(\d{2}))?$/.exec(text);
   if (!match) return undefined;
   const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);

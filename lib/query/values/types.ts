@@ -59,11 +59,6 @@ export function isArrayIndex(part: string): boolean {
   return /^(0|[1-9][0-9]{0,9})$/.test(part);
 }
 
-/** An array or an embedded object. */
-export function isContainer(v: RawValue): boolean {
-  return v.type === BsonType.object || v.type === BsonType.array;
-}
-
 /** Null, missing or the deprecated undefined: what most operators answer with null. */
 export function isNullish(v: RawValue | undefined): v is undefined | (RawValue & { readonly type: 6 | 10 }) {
   return v === undefined || v.type === BsonType.null || v.type === BsonType.undefined;

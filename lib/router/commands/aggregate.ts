@@ -5,6 +5,7 @@ import {
   asNumber,
   BsonType,
   document,
+  DocumentWriter,
   EMPTY_DOCUMENT,
   fields,
   firstField,
@@ -18,7 +19,7 @@ import {
   ErrorCode,
   notSimulated,
 } from "../../protocol/index.js";
-import { compileSort, createStages, parsePipeline } from "../../query/index.js";
+import { compileSort, createStages, parsePipeline, setMeta } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { checkFields, expressionOptions, flag, missingField, unknownField, wrongType } from "../context.js";
@@ -30,7 +31,7 @@ import { PipelineStream } from "../merging/pipelineStream.js";
 import { shardRows } from "../merging/shardRows.js";
 import { openCursors } from "../merging/scatter.js";
 import type { DocumentStream } from "../merging/streams.js";
-import { BufferStream, RoundRobinStream, SortMergeStream } from "../merging/streams.js";
+import { BufferStream, MapStream, RoundRobinStream, SortMergeStream } from "../merging/streams.js";
 import { withCollection } from "../support/collections.js";
 import { forwardedRequest } from "../support/forward.js";
 import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
@@ -118,12 +119,20 @@ async function runSplit(
   if (split.mergeSort) {
     const sort = compileSort(split.mergeSort);
     stream = new SortMergeStream(cursors, (row) => sort.key(row));
+    if (split.needsSortKeys) {
+      stream = new MapStream(stream, (row) => {
+        setMeta(row, { sortKey: sort.values(row) });
+        return row;
+      });
+    }
   } else {
     stream = new RoundRobinStream(cursors);
   }
   if (stages.length > 0) stream = new PipelineStream(stream, stages);
   return context.cursors.firstReply(collection.ns, stream, cursors, size);
 }
+
+const MATCH_ALL = new DocumentWriter().document("$match", EMPTY_DOCUMENT).finish();
 
 /** What `{aggregate: 1}` takes; no shard sees it that would check. */
 const DATABASE_FIELDS = ["pipeline", "cursor", "explain", "allowDiskUse", "let", "collation"];
@@ -139,8 +148,9 @@ async function aggregateDatabase(context: RouterContext, request: Request): Prom
   if (!first)
     throw new CommandError(ErrorCode.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.");
   const rows = await databaseSource(context, request.db, first);
-  const stages = createStages(parsePipeline(rest, expressionOptions(context, request)));
-  const stream = new PipelineStream(new BufferStream(rows), stages);
+  // The router's source is no stage that shards know; whatever stands first there, the rest does not.
+  const [, ...parsed] = parsePipeline([MATCH_ALL, ...rest], expressionOptions(context, request));
+  const stream = new PipelineStream(new BufferStream(rows), createStages(parsed));
   return context.cursors.firstReply(`${request.db}.$cmd.aggregate`, stream, [], batchSize(request));
 }
 

@@ -4,11 +4,12 @@
  * With skip and limit every shard counts up to limit + skip, and the router
  * applies skip, then limit, to the sum (facts-mongos.md §6).
  */
-import { asNumber, BsonType, DocumentWriter, getField, int64, isNumeric } from "../../bson/index.js";
+import { asNumber, BsonType, DocumentWriter, getField, isNumeric } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 import { bodyField, okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { optionalCount, wrongType } from "../context.js";
+import { limitOfShards } from "../merging/findPlan.js";
 import { askShards } from "../merging/scatter.js";
 import { forwardedRequest } from "../support/forward.js";
 import { answerTargeted } from "../support/reading.js";
@@ -22,7 +23,7 @@ export const count: Command = {
       const limit = countLimit(request);
       const command = forwardedRequest(request, {
         skip: undefined,
-        limit: limit === undefined ? undefined : int64(limit + skip),
+        limit: limitOfShards(limit, skip),
       });
       const record = traceTargeted("count", collection, target, context.environment.now());
       record.merge = { kind: "count", ...(skip && { skip }), ...(limit && { limit }) };

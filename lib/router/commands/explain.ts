@@ -12,7 +12,6 @@ import {
   document,
   firstField,
   getField,
-  int64,
   isEmptyDocument,
   isNumeric,
 } from "../../bson/index.js";
@@ -45,7 +44,7 @@ import type { Tree } from "../explain/planTree.js";
 import type { ExplainedCommand, ShardExplain } from "../explain/shapes.js";
 import { executionStats, nonExistent, queryPlanner, WRITE } from "../explain/shapes.js";
 import { explainTwoPhase } from "../explain/twoPhase.js";
-import { planFind } from "../merging/findPlan.js";
+import { limitOfShards, planFind } from "../merging/findPlan.js";
 import { withCollection } from "../support/collections.js";
 import type { Changes } from "../support/forward.js";
 import { forwardedBody } from "../support/forward.js";
@@ -182,7 +181,7 @@ function planRead(
       limit,
     }).shardChanges;
   } else if (target.shards.length > 1) {
-    changes = { skip: undefined, limit: limit === undefined ? undefined : int64(limit + skip) };
+    changes = { skip: undefined, limit: limitOfShards(limit, skip) };
   }
   return { command, target, shardBody: forwardedBody(inner.body, changes) };
 }

@@ -1,9 +1,16 @@
 /** `find`: documents that match a filter, from the shards that can have them. */
 import { getField, isEmptyDocument } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
 import type { Sort } from "../../query/index.js";
-import { compileFilter, compileProjection, compileSort, setMeta, usesMeta } from "../../query/index.js";
+import {
+  compileFilter,
+  compileProjection,
+  compileSort,
+  metaNames,
+  setMeta,
+  usesMeta,
+} from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { documentField, expressionOptions, flag, optionalCount, optionalDocument } from "../context.js";
@@ -69,6 +76,9 @@ function projectionAfterMerge(
   const options = expressionOptions(context, request);
   const filter = compileFilter(documentField(request, "filter"), options);
   const project = compileProjection(projection, options, filter.node);
+  for (const name of metaNames(projection)) {
+    if (name === "recordId" || name === "indexKey") throw notSimulated(`{$meta: "${name}"} behind a merge`);
+  }
   if (!sort || !usesMeta(projection)) return project;
   return (document) => {
     setMeta(document, { sortKey: sort.values(document) });

@@ -9,8 +9,9 @@
  */
 import { asDocument, BsonType, elements } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { notSimulated } from "../../protocol/index.js";
-import { compileFilter } from "../../query/index.js";
+import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
+import type { ExpressionOptions } from "../../query/index.js";
+import { collectionless, compileFilter, parsePipeline } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { expressionOptions, homeOf, requiredField, wrongType } from "../context.js";
@@ -58,17 +59,31 @@ export function planAggregation(
     if (perShard && exists && context.shards.has(shard)) return { kind: "perShardSource", shards: [shard] };
     return { kind: "whole", shard, exists };
   }
+  const options = expressionOptions(context, request);
   if (perShard) {
+    checkPipeline(pipeline, options);
     checkReferences(context, db, pipeline, undefined);
     const target = targetEverything(collection.chunks);
     return { kind: "perShardSource", shards: target.shards, target };
   }
-  const options = expressionOptions(context, request);
   const target = targetFilter(compileFilter(routingFilter(pipeline), options).node, collection);
   const only = target.shards.length === 1 ? target.shards[0]! : undefined;
+  if (only === undefined) checkPipeline(pipeline, options);
   checkReferences(context, db, pipeline, only);
   if (only !== undefined) return { kind: "whole", shard: only, exists: true, target };
   return { kind: "split", target, split: splitPipeline(pipeline, options) };
+}
+
+/**
+ * Checks a pipeline that is going to be cut as a whole, as one server does: a part by itself can be right where the
+ * whole is not (`$documents` behind a cut is the first stage there).
+ * @throws CommandError as `parsePipeline` does; 73 for a stage that stands over no collection
+ */
+function checkPipeline(pipeline: readonly Uint8Array[], options: ExpressionOptions): void {
+  const [first] = parsePipeline(pipeline, options);
+  if (first && collectionless(first.name) === "only") {
+    throw new CommandError(ErrorCode.InvalidNamespace, `'${first.name}' can only be run with {aggregate: 1}`);
+  }
 }
 
 /**

@@ -10,6 +10,7 @@
  * them stays here and is applied after the merge. (A real shard adds a hidden
  * `$sortKey` instead; ordinary servers, which our shards may be, do not.)
  */
+import type { RawValue } from "../../bson/index.js";
 import { BsonType, fields, int64, isTruthy, topLevelNames } from "../../bson/index.js";
 import type { Changes } from "../support/forward.js";
 
@@ -37,11 +38,20 @@ export function planFind({ sort, projection, skip, limit }: FindOptions): FindPl
   return {
     shardChanges: {
       skip: undefined,
-      limit: limit === undefined ? undefined : int64(limit + skip),
+      limit: limitOfShards(limit, skip),
       ...(!keepProjection && { projection: undefined }),
     },
     routerProjection: keepProjection ? undefined : projection,
   };
+}
+
+/**
+ * How many documents a shard may be asked for: whatever the others have, limit + skip are enough. A sum that is no
+ * exact number any more limits nothing.
+ */
+export function limitOfShards(limit: number | undefined, skip: number): RawValue | undefined {
+  if (limit === undefined || limit + skip > Number.MAX_SAFE_INTEGER) return undefined;
+  return int64(limit + skip);
 }
 
 /**

@@ -42,8 +42,9 @@ import {
   isNumeric,
   NULL,
 } from "../../bson/index.js";
+import { notSimulated } from "../../protocol/index.js";
 import type { ExpressionOptions, Stage } from "../../query/index.js";
-import { createStages, parsePipeline, splitGroup } from "../../query/index.js";
+import { createStages, metaNames, parsePipeline, splitGroup, usesMeta } from "../../query/index.js";
 
 /** Stages that look at one document at a time. */
 const PER_DOCUMENT: ReadonlySet<string> = new Set([
@@ -64,6 +65,8 @@ export interface PipelineSplit {
   readonly shardPart: readonly Uint8Array[];
   /** How the shards' streams become one: in any order, or by merge sort. */
   readonly mergeSort: Uint8Array | undefined;
+  /** A stage behind the merge sort asks for `{$meta: "sortKey"}`, which shards do not send along. */
+  readonly needsSortKeys: boolean;
   /** The router's stages as text of MongoDB, for explain. */
   readonly mergerPart: readonly Uint8Array[];
   /** The same, ready to run. */
@@ -132,6 +135,7 @@ export function splitPipeline(
     return {
       shardPart: stages,
       mergeSort: undefined,
+      needsSortKeys: false,
       mergerPart: [],
       mergerStages: () => [],
       mergeKind: "concatenate",
@@ -161,10 +165,12 @@ function cutAtGroup(
 ): PipelineSplit {
   const split = splitGroup(spec, options);
   if (!split) return routerRuns(before, rest, "group", options);
+  refuseLostMeta(rest.slice(1));
   const after = parsePipeline(rest.slice(1), options);
   return {
     shardPart: [...before, split.partial],
     mergeSort: undefined,
+    needsSortKeys: false,
     mergerPart: rest,
     mergerStages: () => [split.merge(), ...createStages(after)],
     mergeKind: "group",
@@ -179,7 +185,12 @@ function cutAtSort(
   const sort = rest[0]!;
   const after = rest.slice(1);
   const plan = routerRuns([...before, sort, ...limitForShards(after)], after, "sort", options);
-  return { ...plan, mergeSort: asDocument(stageOf(sort).spec), mergerPart: rest };
+  return {
+    ...plan,
+    mergeSort: asDocument(stageOf(sort).spec),
+    needsSortKeys: after.some(usesMeta),
+    mergerPart: rest,
+  };
 }
 
 /** The router runs all of `rest`. */
@@ -189,14 +200,26 @@ function routerRuns(
   mergeKind: PipelineSplit["mergeKind"],
   options: ExpressionOptions,
 ): PipelineSplit {
+  refuseLostMeta(rest);
   const parsed = parsePipeline(rest, options);
   return {
     shardPart,
     mergeSort: undefined,
+    needsSortKeys: false,
     mergerPart: rest,
     mergerStages: () => createStages(parsed),
     mergeKind,
   };
+}
+
+/**
+ * Metadata stays on the shard, but for the sort key, which the router can tell again.
+ * @throws CommandError NotImplemented (238)
+ */
+function refuseLostMeta(stages: readonly Uint8Array[]): void {
+  for (const name of stages.flatMap((document) => [...metaNames(document)])) {
+    if (name === "recordId" || name === "indexKey") throw notSimulated(`{$meta: "${name}"} behind a merge`);
+  }
 }
 
 /**
@@ -210,6 +233,7 @@ function limitForShards(rest: readonly Uint8Array[]): Uint8Array[] {
     if ((name !== "$skip" && name !== "$limit") || !isNumeric(spec)) return [];
     const amount = asNumber(spec);
     if (!Number.isInteger(amount) || amount < 0) return [];
+    if (skipped + amount > Number.MAX_SAFE_INTEGER) return [];
     if (name === "$limit") return amount > 0 ? [stage("$limit", int64(skipped + amount))] : [];
     skipped += amount;
   }

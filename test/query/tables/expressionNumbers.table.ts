@@ -99,6 +99,7 @@ export const numberRows: ExpressionRow[] = [
   ...of("$ln", "ln",
     ["scalar", { $ln: 1 }, {}, "double 0.0"],
     ["scalar", { $ln: 0 }, {}, 28766],
+    ["scalar", { $ln: dec("1E-6176") }, {}, "decimal -14220.76553433122614449511522413063"],
     ["null", { $ln: null }, {}, "null"],
     ["array", { $ln: "$a" }, { a: [1] }, 28765]),
   ...of("$log", "log",

@@ -71,6 +71,7 @@ export const textRows: ExpressionRow[] = [
   ...of("$replaceAll", "replaceAll",
     ["scalar", { $replaceAll: { input: "aXbX", find: "X", replacement: "-" } }, {}, '"a-b-"'],
     ["scalar", { $replaceAll: { input: "ab", find: "", replacement: "-" } }, {}, '"-a-b-"'],
+    ["scalar", { $replaceAll: { input: "😀b", find: "", replacement: "-" } }, {}, '"-😀-b-"'],
     ["null", { $replaceAll: { input: "a", find: "X", replacement: null } }, {}, "null"],
     ["array", { $replaceAll: { input: "a", find: ["X"], replacement: "Y" } }, {}, 10503901]),
   ...of("$strcasecmp", "strcasecmp",
@@ -210,4 +211,7 @@ export const textRows: ExpressionRow[] = [
     ["null", { $meta: null }, {}, 17307],
     ["null", { $meta: "sortKey" }, {}, "missing", "gap"],
     ["array", { $meta: ["sortKey"] }, {}, 17307]),
+  // JavaScript is off
+  ...of("$function", "function",
+    ["scalar", { $function: { body: "function() { return 1; }", args: [], lang: "js" } }, {}, 238, "gap"]),
 ];

@@ -12,6 +12,9 @@ const NULLS = "manual: tutorial/query-for-null-fields";
 const COMPARE = "manual: bson-type-comparison-order";
 const BITS = "manual: operator/query-bitwise";
 const SCHEMA = "manual: operator/query/jsonSchema";
+const COLLATION = "manual: reference/collation";
+const PRIMARY = { locale: "en", strength: 1 };
+const SIMULATED = "ARCHITECTURE.md: what the shard refuses";
 
 // prettier-ignore
 export const rows: FilterRow[] = [
@@ -178,4 +181,22 @@ export const rows: FilterRow[] = [
   { op: "$jsonSchema", kind: "array", filter: schema({ dependencies: { a: ["b"], c: { required: ["d"] } } }), doc: { a: 1, b: 1, c: 1 }, matches: false, source: SCHEMA },
   { op: "$jsonSchema", kind: "array", filter: schema({ oneOf: [{ required: ["a"] }, { required: ["b"] }] }), doc: { a: 1, b: 1 }, matches: false, source: SCHEMA },
   { op: "$jsonSchema", kind: "array", filter: schema({ anyOf: [{ required: ["x"] }, { not: { required: ["b"] } }], allOf: [{ properties: { a: { type: "number" } } }] }), doc: { a: 1 }, matches: true, source: SCHEMA },
+
+  // Collation: strings by their letters (strength 1), other types as ever, $regex never
+  { op: "$eq", kind: "scalar", filter: { a: "RESUME" }, doc: { a: "résumé" }, collation: PRIMARY, matches: true, source: COLLATION, gap: true },
+  { op: "$eq", kind: "scalar", filter: { a: "RESUME" }, doc: { a: "résumé" }, collation: { locale: "en", strength: 2 }, matches: false, source: COLLATION, gap: true },
+  { op: "$eq", kind: "array", filter: { a: { b: ["X"] } }, doc: { a: { b: ["x"] } }, collation: PRIMARY, matches: true, source: COLLATION, gap: true },
+  { op: "$in", kind: "array", filter: { a: { $in: ["b", "x"] } }, doc: { a: ["A", "B"] }, collation: PRIMARY, matches: true, source: COLLATION, gap: true },
+  { op: "$gt", kind: "scalar", filter: { a: { $gt: "a" } }, doc: { a: "B" }, collation: PRIMARY, matches: true, source: COLLATION, gap: true },
+  { op: "$lt", kind: "scalar", filter: { a: { $lt: "10" } }, doc: { a: "9" }, collation: { locale: "en", numericOrdering: true }, matches: true, source: COLLATION, gap: true },
+  { op: "$expr", kind: "scalar", filter: { $expr: { $eq: ["$a", "X"] } }, doc: { a: "x" }, collation: PRIMARY, matches: true, source: COLLATION, gap: true },
+  { op: "$regex", kind: "scalar", filter: { a: /^X$/ }, doc: { a: "x" }, collation: PRIMARY, matches: false, source: "manual: operator/query/regex#collation", gap: true },
+
+  // Refused: they need JavaScript or kinds of indexes that are not simulated
+  { op: "$where", kind: "scalar", filter: { $where: "this.a == 1" }, doc: { a: 1 }, error: 238, source: SIMULATED, gap: true },
+  { op: "$text", kind: "scalar", filter: { $text: { $search: "x" } }, doc: { a: "x" }, error: 238, source: SIMULATED, gap: true },
+  { op: "$geoWithin", kind: "scalar", filter: { a: { $geoWithin: { $box: [[0, 0], [1, 1]] } } }, doc: { a: [0, 0] }, error: 238, source: SIMULATED, gap: true },
+  { op: "$geoIntersects", kind: "scalar", filter: { a: { $geoIntersects: { $geometry: { type: "Point", coordinates: [0, 0] } } } }, doc: {}, error: 238, source: SIMULATED, gap: true },
+  { op: "$near", kind: "scalar", filter: { a: { $near: [0, 0] } }, doc: { a: [0, 0] }, error: 238, source: SIMULATED, gap: true },
+  { op: "$nearSphere", kind: "scalar", filter: { a: { $nearSphere: [0, 0] } }, doc: { a: [0, 0] }, error: 238, source: SIMULATED, gap: true },
 ];

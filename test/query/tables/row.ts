@@ -19,11 +19,13 @@ export interface Row {
   readonly gap?: true;
 }
 
-/** Does `filter` match `doc`? */
+/** Does `filter` match `doc`? Or the code of the filter's error. */
 export interface FilterRow extends Row {
   readonly filter: object;
   readonly doc: object;
-  readonly matches: boolean;
+  readonly collation?: object;
+  readonly matches?: boolean;
+  readonly error?: number;
 }
 
 /** Result of an expression, as typed shell text (`int 3`, `"a"`, `missing`), or the code of its error. */

@@ -40,7 +40,6 @@ function over(op: string, page: string, xs: (i: number) => unknown, cases: reado
       ? { error: gives }
       : { gives: gives.map((r) => (r === undefined ? {} : { r })) }),
     source: page.includes("/") ? page : `manual: operator/aggregation/${page}`,
-    gap: true,
   }));
 }
 
@@ -60,7 +59,6 @@ const stage = (
   docs,
   ...(typeof gives === "number" ? { error: gives } : { gives }),
   source,
-  gap: true,
 });
 
 // prettier-ignore

@@ -60,7 +60,7 @@ export function percentileRank(p: number, count: number): number {
 }
 
 /** Percentiles of sorted doubles: values that occur among them. Null (or nulls) without any. */
-export function percentilesOf(sorted: ArrayLike<number>, p: readonly number[], single: boolean): RawValue {
+function percentilesOf(sorted: ArrayLike<number>, p: readonly number[], single: boolean): RawValue {
   const values = p.map((each) =>
     sorted.length === 0 ? NULL : double(sorted[percentileRank(each, sorted.length)]!),
   );

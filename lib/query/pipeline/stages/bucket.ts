@@ -55,7 +55,7 @@ export const bucket: StageParser = (spec, options) => {
 };
 
 /** A `$group` whose groups come out sorted. */
-export function sortedGroups(name: string, groups: GroupStage, sorted: SortStage): Stage {
+function sortedGroups(name: string, groups: GroupStage, sorted: SortStage): Stage {
   return {
     name,
     satisfied: false,

@@ -61,7 +61,8 @@ function e192(): number[] {
 const E192 = e192();
 const E96 = everyOther(E192);
 
-const SERIES: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
+/** The preferred numbers of each series in its first decade. */
+export const SERIES: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
   ["R5", R5],
   ["R10", R10],
   ["R20", R20],
@@ -89,11 +90,6 @@ export function granularityOf(name: string): Granularity {
   const series = SERIES.get(name);
   if (series === undefined) throw new CommandError(40257, `Unknown rounding granularity '${name}'`);
   return { up: (v) => preferred(series, v, 1), down: (v) => preferred(series, v, -1) };
-}
-
-/** The numbers that each series holds in its first decade: for tests and for the curious. */
-export function decadeOf(name: string): readonly number[] {
-  return SERIES.get(name) ?? [];
 }
 
 function checkRoundable(v: RawValue, codes: readonly [type: number, nan: number, negative: number]): number {

@@ -110,7 +110,7 @@ const sessions = source((spec, name) => {
           `BSON field '${name}.users' is the wrong type '${typeName(value)}', expected type 'array'`,
         );
       }
-      users = true;
+      users = asDocument(value).length > 5;
     } else {
       throw new CommandError(
         ErrorCode.IDLUnknownField,
@@ -120,7 +120,7 @@ const sessions = source((spec, name) => {
   }
   if (all && users) {
     throw new CommandError(
-      ErrorCode.InvalidOptions,
+      ErrorCode.UnsupportedFormat,
       `${name} may not specify {allUsers:true} and {users:[...]} at the same time`,
     );
   }

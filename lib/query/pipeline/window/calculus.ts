@@ -112,6 +112,11 @@ function trapezoid(a: Point, b: Point): NumberTotal {
   return total;
 }
 
+/**
+ * The area below the line through the documents of the window.
+ *
+ * @param unitMs length of the unit in milliseconds
+ */
 export function integral(
   input: Expression,
   sortValue: Expression,

@@ -57,7 +57,7 @@ import {
 } from "./spec.js";
 
 /** Values of `input` going in and out of a state as the window moves. */
-export function slide(input: Expression, window: Window, create: () => Sliding): WindowFunction {
+function slide(input: Expression, window: Window, create: () => Sliding): WindowFunction {
   return {
     start(partition) {
       const frameAt = window.frames(partition);

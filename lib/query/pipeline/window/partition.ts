@@ -14,6 +14,7 @@ export interface WindowSetup {
   isFunction(name: string): boolean;
 }
 
+/** What the functions of one `$setWindowFields` share; they get a sort value only where one field is sorted by. */
 export function windowSetup(
   sort: Sort | undefined,
   options: ExpressionOptions,

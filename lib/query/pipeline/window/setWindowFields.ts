@@ -83,7 +83,7 @@ function objectMember(
 }
 
 /** Parses the value of `$setWindowFields`. */
-export function parseWindowSpec(spec: RawValue, options: ExpressionOptions): WindowSpec {
+function parseWindowSpec(spec: RawValue, options: ExpressionOptions): WindowSpec {
   const stage = "$setWindowFields";
   if (spec.type !== BsonType.object) {
     throw new CommandError(

@@ -8,6 +8,7 @@ import type { WindowFunction, WindowSetup } from "./partition.js";
 /** Reads a function's specification, e.g. `{ $sum: "$x", window: … }`. */
 export type WindowFunctionParser = (spec: Uint8Array, setup: WindowSetup, name: string) => WindowFunction;
 
+/** FailedToParse (9): what a malformed window or function ends in. */
 export function failed(message: string): CommandError {
   return new CommandError(ErrorCode.FailedToParse, message);
 }
