@@ -116,7 +116,28 @@ function listenForSignals(): { first: Promise<void>; forget: () => void } {
   let heard = (): void => undefined;
   const first = new Promise<void>((resolve) => (heard = resolve));
   for (const signal of signals) process.on(signal, heard);
-  return { first, forget: () => signals.forEach((signal) => process.off(signal, heard)) };
+  const watch = startedByNpx() ? watchParent(heard) : undefined;
+  return {
+    first,
+    forget: () => {
+      clearInterval(watch);
+      for (const signal of signals) process.off(signal, heard);
+    },
+  };
+}
+
+/** Whether `npx shardlab` is what started this process, with a shell between them. */
+function startedByNpx(): boolean {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env;
+  return event === "npx" && /^'?shardlab\b/.test(script ?? "");
+}
+
+/** A signal for npx ends npx and its shell, and doesn't reach us: a parent that is gone stands for it. */
+function watchParent(gone: () => void): NodeJS.Timeout {
+  const parent = process.ppid;
+  return setInterval(() => {
+    if (process.ppid !== parent) gone();
+  }, 250).unref();
 }
 
 /** The line of --json. */

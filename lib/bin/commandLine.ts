@@ -24,6 +24,7 @@ export interface MongodSettings {
   readonly bindIps: readonly string[];
   readonly maxConnections: number | undefined;
   readonly dbPath: string;
+  readonly storageEngine: string;
   readonly replSet: string | undefined;
   readonly pidFile: string | undefined;
   readonly logPath: string | undefined;
@@ -275,6 +276,7 @@ function settings(parsed: Tree, given: ReadonlyMap<string, unknown>): MongodSett
     bindIps: addresses(parsed, at("net.ipv6") === true),
     maxConnections,
     dbPath: at<string>("storage.dbPath") ?? "/data/db",
+    storageEngine: at<string>("storage.engine") ?? "wiredTiger",
     replSet,
     pidFile: at("processManagement.pidFilePath"),
     logPath,

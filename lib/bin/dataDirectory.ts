@@ -45,7 +45,7 @@ export function holdDirectory(directory: string): () => void {
     throw new DataDirectoryError(
       (error as NodeJS.ErrnoException).code === "EROFS"
         ? `IllegalOperation: Attempted to create a lock file on a read-only directory: ${directory}`
-        : `DBPathInUse: Unable to create/open the lock file: ${lock} (${(error as Error).message.split(",")[0]}). Ensure the user executing mongod is the owner of the lock file and has the appropriate permissions.`,
+        : `DBPathInUse: Unable to create/open the lock file: ${lock} (${systemText(error as Error)}). Ensure the user executing mongod is the owner of the lock file and has the appropriate permissions.`,
     );
   }
   const held = realpathSync(lock);
@@ -56,6 +56,12 @@ export function holdDirectory(directory: string): () => void {
       // The directory is gone already: whoever removed it wanted that.
     }
   };
+}
+
+/** `EACCES: permission denied, open …` in the words of the system: `Permission denied`. */
+function systemText({ message }: Error): string {
+  const text = (message.split(",")[0] as string).replace(/^[A-Z]+: /, "");
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 function isHeld(lock: string): boolean {

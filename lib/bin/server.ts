@@ -22,6 +22,9 @@ const EXIT = { clean: 0, failed: 1, abrupt: 14, netError: 48, uncaught: 100 } as
 /** How long open connections may hold up the end, in milliseconds. */
 const FAREWELL_MS = 1_000;
 
+/** What `--storageEngine` may say: MongoDB's engine, and that of its Enterprise edition which keeps nothing either. */
+const STORAGE_ENGINES: readonly string[] = ["wiredTiger", "inMemory"];
+
 /** MongoDB's limit where `--maxConns` says nothing. */
 const MAX_CONNECTIONS = 1_000_000;
 
@@ -65,6 +68,7 @@ class Server {
 
   async start(): Promise<void> {
     try {
+      this.#checkStorageEngine();
       this.#held.push(holdDirectory(this.#settings.dbPath));
       this.#writePidFile();
       await this.#listen();
@@ -74,6 +78,12 @@ class Server {
     for (const line of startupLines(this.#settings)) this.#log.write(line);
     for (const { host } of this.#servers) this.#log.write(messages.listeningOn(host));
     this.#log.write(messages.waiting(this.#servers[0]?.port ?? 0));
+  }
+
+  #checkStorageEngine(): void {
+    const { storageEngine } = this.#settings;
+    if (STORAGE_ENGINES.includes(storageEngine)) return;
+    throw new CommandError(18656, `Cannot start server with an unknown storage engine: ${storageEngine}`);
   }
 
   #startFailed(error: unknown): Promise<void> {

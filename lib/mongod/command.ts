@@ -80,7 +80,7 @@ export interface Command {
   readonly fields: readonly string[];
   /** Fields of MongoDB that are refused unless they say nothing: name → what is not simulated. */
   readonly refused?: Readonly<Record<string, string>>;
-  /** Accept any field: for commands whose answer cannot depend on one. */
+  /** Accept any field that isn't refused: commands whose answer cannot depend on one, or that MongoDB reads so. */
   readonly lenient?: boolean;
   /** Changes data, and takes a `writeConcern`: always, or as the request says. */
   readonly writes?: boolean | ((request: Request) => boolean);
@@ -159,15 +159,15 @@ export class Arguments {
   ) {
     let first = isCommand;
     forEachField(body, (name, value) => {
-      if (!first && !definition.lenient && !GENERIC.has(name) && !definition.fields.includes(name)) {
+      if (!first && !GENERIC.has(name) && !definition.fields.includes(name)) {
         const refused = definition.refused?.[name];
-        if (refused === undefined) {
+        if (refused === undefined && !definition.lenient) {
           throw new CommandError(
             ErrorCode.IDLUnknownField,
             `BSON field '${command}.${name}' is an unknown field.`,
           );
         }
-        if (!saysNothing(value)) throw notSimulated(refused);
+        if (refused !== undefined && !saysNothing(value)) throw notSimulated(refused);
       }
       if (!first && this.values.has(name)) {
         throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`);

@@ -299,6 +299,24 @@ describe("a start that fails", () => {
     expect(existsSync(path.join(folder, "mongod.lock"))).toBe(false);
   });
 
+  it("with a storage engine that does not exist: 100", async () => {
+    const program = start(["--port", "0", "--dbpath", folder, "--storageEngine", "mmapv1"]);
+    expect((await program.ended).code).toBe(100);
+    expect((await linesUntil(program)).map(({ attr }) => attr?.["error"])).toEqual([
+      "Location18656: Cannot start server with an unknown storage engine: mmapv1",
+    ]);
+    expect(existsSync(path.join(folder, "mongod.lock"))).toBe(false);
+  });
+
+  it("on a lock file that can't be written: 100, in the system's words", async () => {
+    mkdirSync(path.join(folder, "mongod.lock"));
+    const program = start(["--port", "0", "--dbpath", folder]);
+    expect((await program.ended).code).toBe(100);
+    expect((await linesUntil(program)).map(({ attr }) => attr?.["error"])).toEqual([
+      `DBPathInUse: Unable to create/open the lock file: ${folder}/mongod.lock (Illegal operation on a directory). Ensure the user executing mongod is the owner of the lock file and has the appropriate permissions.`,
+    ]);
+  });
+
   it("on a port in use: 48, in MongoDB's words", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

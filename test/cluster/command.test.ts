@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { command } from "../../kernel/cli/cluster.js";
 import { CliError } from "../../kernel/cli/command.js";
 import type { Program } from "./processes.js";
-import { alive, listens, startNode } from "./processes.js";
+import { alive, listens, startNode, startProgram } from "./processes.js";
 
 const programs: Program[] = [];
 afterEach(async () => {
@@ -55,6 +55,21 @@ describe("shardlab cluster --json", () => {
       for (const uri of uris) expect(await listens(uri)).toBe(false);
     },
   );
+
+  it.skipIf(process.platform === "win32")("ends with the shell that npx puts around it", async () => {
+    const shell = startProgram(
+      "/bin/sh",
+      ["-c", `'${process.execPath}' dist/kernel/cli/main.js cluster --json; :`],
+      {
+        npm_lifecycle_event: "npx",
+        npm_lifecycle_script: "'shardlab' 'cluster' '--json'",
+      },
+    );
+    programs.push(shell);
+    const { uri } = JSON.parse((await shell.line())!) as Summary;
+    shell.child.kill("SIGTERM"); // npx hands it to its shell, which keeps it for itself
+    await vi.waitFor(async () => expect(await listens(uri)).toBe(false), { timeout: 5_000 });
+  });
 
   it("ends with 0 also when the signal comes during the start, and leaves nothing open", async () => {
     const output: string[] = [];

@@ -184,5 +184,8 @@ describe("figures", () => {
       keysPerIndex: { _id_: 1, n_1: 2 },
     });
     expect(await t.reply({ validate: "none" })).toMatchObject({ code: 26 });
+    // pymongo sends an option that servers no longer have.
+    expect(await t.run({ validate: "loans", scandata: false, full: false })).toMatchObject({ valid: true });
+    expect(await t.reply({ validate: "loans", repair: true })).toMatchObject({ code: 238 });
   });
 });

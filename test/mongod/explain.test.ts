@@ -213,7 +213,12 @@ describe("explain", () => {
     const modified = await t.explain({ findAndModify: "r", query: { n: 5 }, remove: true });
     expect(modified["queryPlanner"].winningPlan.stage).toBe("DELETE");
     expect(modified["executionStats"].executionStages).toMatchObject({ nReturned: 1, advanced: 1 });
-    expect(modified["command"]).toEqual({ findAndModify: "r", query: { n: 5 }, remove: true, $db: "library" });
+    expect(modified["command"]).toEqual({
+      findAndModify: "r",
+      query: { n: 5 },
+      remove: true,
+      $db: "library",
+    });
     expect(await t.run({ count: "r", query: { even: true } })).toEqual({ n: 50, ok: 1 });
     expect(await t.run({ count: "r" })).toEqual({ n: 100, ok: 1 });
   });

@@ -10,6 +10,7 @@ import { treeReply } from "../tree.js";
 export const validate: Command = {
   name: "validate",
   fields: ["full", "background", "checkBSONConformance", "metadata"],
+  lenient: true, // drivers still send `scandata`, an option of old servers
   refused: {
     repair: "validate with repair",
     fixMultikey: "validate with repair",

@@ -23,11 +23,12 @@
 import type { KeyBytes } from "../../bson/index.js";
 
 /** Words of one entry in `slots`, and which is which. */
-const WORDS = 4;
-const START = 1;
-const LENGTH = 2;
-const ID = 3;
-/** Bytes of a head. */
+const WORDS = 5;
+const SECOND = 1;
+const START = 2;
+const LENGTH = 3;
+const ID = 4;
+/** Bytes of each half of a head. */
 const HEAD = 4;
 /** Bytes up to which a loop copies faster than a call. */
 const SHORT = 48;
@@ -42,7 +43,7 @@ export class EntryList {
   /** Bytes of keys in use. */
   bytes = 0;
   /** Per entry: its head, where its key starts in {@link data}, the key's length, the record id. */
-  private slots: Uint32Array;
+  private slots: Int32Array;
   /** Bytes that all keys begin with, or fewer. */
   private shared = 0;
   /** Bytes of `data` that are taken, in use or not. */
@@ -51,12 +52,12 @@ export class EntryList {
   /** Room for `entries` keys of `bytes` bytes together. */
   constructor(entries = 4, bytes = 0) {
     this.data = new Uint8Array(bytes);
-    this.slots = new Uint32Array(entries * WORDS);
+    this.slots = new Int32Array(entries * WORDS);
   }
 
   /** The record id of entry `at`. */
   id(at: number): number {
-    return this.slots[at * WORDS + ID] as number;
+    return (this.slots[at * WORDS + ID] as number) >>> 0;
   }
 
   /** Where the key of entry `at` starts in {@link data}. */
@@ -100,22 +101,33 @@ export class EntryList {
 
   /** The number of entries whose order to (key, id) is below `bound`. */
   private search(key: KeyBytes, id: number, bound: 0 | 1): number {
-    if (this.length === 0) return 0;
-    const { slots, shared, data } = this;
-    const first = this.start(0);
+    const { slots, shared, data, length } = this;
+    if (length === 0) return 0;
+    const { bytes } = key;
+    const end = key.length;
+    const first = slots[START] as number;
     for (let i = 0; i < shared; i++) {
-      if (i === key.length) return 0;
-      const difference = (data[first + i] as number) - (key.bytes[i] as number);
-      if (difference !== 0) return difference < 0 ? this.length : 0;
+      if (i === end) return 0;
+      const difference = (data[first + i] as number) - (bytes[i] as number);
+      if (difference !== 0) return difference < 0 ? length : 0;
     }
-    const head = headOf(key.bytes, shared, key.length);
+    const head = headOf(bytes, shared, end);
+    const second = headOf(bytes, shared + HEAD, end);
     let low = 0;
-    let high = this.length;
+    let high = length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const other = slots[middle * WORDS] as number;
-      if (other < head || (other === head && this.compare(shared, middle, key, id) < bound)) low = middle + 1;
-      else high = middle;
+      const slot = middle * WORDS;
+      const other = slots[slot] as number;
+      if (other < head) low = middle + 1;
+      else if (other > head) high = middle;
+      else {
+        const otherSecond = slots[slot + SECOND] as number;
+        if (otherSecond < second) low = middle + 1;
+        else if (otherSecond > second) high = middle;
+        else if (this.compare(shared + 2 * HEAD, middle, key, id) < bound) low = middle + 1;
+        else high = middle;
+      }
     }
     return low;
   }
@@ -148,7 +160,7 @@ export class EntryList {
     this.length++;
     this.taken = taken + length;
     this.bytes += length;
-    if (this.sharesPrefix(at)) slots[slot] = headOf(data, taken + this.shared, taken + length);
+    if (this.sharesPrefix(at)) this.setHead(slot, taken, taken + length);
     else this.setHeads();
   }
 
@@ -206,7 +218,7 @@ export class EntryList {
 
   /** Moves the slots to an array for so many entries. */
   private resize(entries: number): void {
-    const slots = new Uint32Array(entries * WORDS);
+    const slots = new Int32Array(entries * WORDS);
     slots.set(this.slots.subarray(0, this.length * WORDS));
     this.slots = slots;
   }
@@ -245,7 +257,7 @@ export class EntryList {
   /** Works out anew what all keys share, which is what the first and the last share, and the heads. */
   private setHeads(): void {
     if (this.length === 0) return;
-    const { data, slots } = this;
+    const { data } = this;
     const first = this.start(0);
     const last = this.start(this.length - 1);
     const common = Math.min(this.keyLength(0), this.keyLength(this.length - 1));
@@ -254,8 +266,14 @@ export class EntryList {
     this.shared = shared;
     for (let i = 0; i < this.length; i++) {
       const start = this.start(i);
-      slots[i * WORDS] = headOf(data, start + shared, start + this.keyLength(i));
+      this.setHead(i * WORDS, start, start + this.keyLength(i));
     }
+  }
+
+  private setHead(slot: number, start: number, end: number): void {
+    const { slots, data, shared } = this;
+    slots[slot] = headOf(data, start + shared, end);
+    slots[slot + SECOND] = headOf(data, start + shared + HEAD, end);
   }
 }
 
@@ -264,18 +282,22 @@ function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, a
   else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
 }
 
-/** The bytes from `at` on as a number; a key that ends before counts as filled up with zeros. */
+/**
+ * Four bytes from `at` on as a whole number whose order is theirs; a key that ends before counts as filled up with zeros.
+ * It is a signed one, the first bit turned around, for that is what a machine compares at once.
+ */
 function headOf(bytes: Uint8Array, at: number, end: number): number {
-  if (end - at >= HEAD) {
-    return (
-      (((bytes[at] as number) << 24) |
-        ((bytes[at + 1] as number) << 16) |
-        ((bytes[at + 2] as number) << 8) |
-        (bytes[at + 3] as number)) >>>
-      0
-    );
-  }
   let head = 0;
-  for (let i = at; i < at + HEAD; i++) head = head * 256 + (i < end ? (bytes[i] as number) : 0);
-  return head;
+  if (at + 4 <= end) {
+    head =
+      ((bytes[at] as number) << 24) |
+      ((bytes[at + 1] as number) << 16) |
+      ((bytes[at + 2] as number) << 8) |
+      (bytes[at + 3] as number);
+  } else {
+    if (at < end) head = (bytes[at] as number) << 24;
+    if (at + 1 < end) head |= (bytes[at + 1] as number) << 16;
+    if (at + 2 < end) head |= (bytes[at + 2] as number) << 8;
+  }
+  return head ^ 0x80000000;
 }
