@@ -23,7 +23,7 @@ export async function run() {
     };
   };
   try {
-    const times = await compare({ nowhere: side(clients[1], false), shard: side(clients[0], true) }, 15);
+    const times = await compare({ nowhere: side(clients[1], false), shard: side(clients[0], true) }, 21, 4);
     report(
       "inserts with _id and a unique index / into a server that keeps nothing",
       times.nowhere / times.shard,

@@ -20,18 +20,18 @@ export async function time(work) {
 
 /**
  * Median milliseconds of each side, rounds alternating so that both meet the
- * same machine. `prepare` runs before every measurement and isn't counted.
+ * same machine, after so many that warm up. `prepare` runs before every measurement and isn't counted.
  * @param sides {Record<string, {prepare?: () => Promise<void>, work: () => Promise<void>}>}
  */
-export async function compare(sides, rounds = 7) {
+export async function compare(sides, rounds = 7, warmUp = 1) {
   const times = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -warmUp; round < rounds; round++) {
     const order = Object.keys(sides);
     if (round % 2) order.reverse();
     for (const name of order) {
       await sides[name].prepare?.();
       const ms = await time(sides[name].work);
-      if (round >= 0) times[name].push(ms); // round -1 warms both sides up
+      if (round >= 0) times[name].push(ms); // the rounds before warm both sides up
     }
   }
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));

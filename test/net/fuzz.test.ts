@@ -2,6 +2,7 @@
  * Twenty thousand messages that no driver would send, to a real mongod on a port: random bytes, valid messages cut
  * short, with bits turned over, with pieces of others in their middle. Each is answered or ends its connection.
  */
+import { setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { serialize } from "bson";
@@ -145,12 +146,18 @@ class Mutator {
   }
 }
 
-/** Bytes in use after a collection. */
-function memory(): number {
+/** Bytes in use that stay: buffers are freed beside the program, and closed sockets a little later. */
+async function memory(): Promise<number> {
   setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
+  const collect = runInNewContext("gc") as () => void;
+  let least = Infinity;
+  for (let i = 0; i < 10; i++) {
+    collect();
+    await setTimeout(50);
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    least = Math.min(least, heapUsed + arrayBuffers);
+  }
+  return least;
 }
 
 let mongod: Mongod;
@@ -190,9 +197,9 @@ describe("a mongod on a port", () => {
       good.send(opMsg([body({ count: "safe", query: { a: 3 }, $db: "mine" })]));
       expect((await good.next())!.document).toEqual({ n: 7, ok: 1 });
       // What the first rounds leave is code that was compiled; what later ones leave would be a leak.
-      if (sent === ROUND * 5) before = memory();
+      if (sent === ROUND * 5) before = await memory();
     }
-    expect(memory() - before).toBeLessThan(20_000_000);
+    expect((await memory()) - before).toBeLessThan(20_000_000);
     good.close();
     expect(counts.closed).toBe(MESSAGES / PER_CONNECTION);
     expect(counts.answered).toBeGreaterThan(MESSAGES / 4);

@@ -24,6 +24,8 @@ export class Collection {
   indexes: CollectionIndex[];
   /** Set when the collection is dropped: cursors over it end. */
   dropped = false;
+  /** Whether the host was asked for a moment to settle pending index entries. */
+  private settling = false;
 
   /**
    * @param namespace `db.collection`
@@ -72,8 +74,20 @@ export class Collection {
     for (const index of indexes) index.prepare(document);
     const id = this.records.insert(document);
     for (const index of indexes) index.addPrepared(id, document);
+    if (!this.settling) this.settleWhenIdle();
     if (capped) this.makeRoom(capped, id);
     return id;
+  }
+
+  /** Asks the host for a moment in which pending index entries can go to their places; without one they wait to be read. */
+  private settleWhenIdle(): void {
+    const { setTimer } = this.environment;
+    if (!setTimer || !this.indexes.some((index) => index.unsettled)) return;
+    this.settling = true;
+    setTimer(() => {
+      this.settling = false;
+      if (!this.dropped) for (const index of this.indexes) index.settle();
+    }, 0);
   }
 
   /** Deletes the oldest documents until the rest is within the limits; never the one just inserted. */

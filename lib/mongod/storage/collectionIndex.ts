@@ -1,5 +1,14 @@
 /**
  * One index of a collection: its specification and its entries, in a {@link BTree}.
+ *
+ * New entries need not go to their places at once:
+ *
+ *     insert ─▶ key ─▶ fingerprint unknown? ─▶ pending … ─▶ tree     unique, or not unique
+ *                          └ known ─▶ look for it in the tree        a duplicate, or hardly ever not
+ *
+ * Whoever reads {@link CollectionIndex.ordered} has all entries in it; the
+ * collection settles the pending ones when the server is idle. `_id`, whose
+ * keys mostly come in ascending order, needs none of this.
  */
 import type { SortableKey } from "../../bson/index.js";
 import { KeyBytes, keyOfBytes } from "../../bson/index.js";
@@ -7,6 +16,8 @@ import { BTree } from "./bTree.js";
 import { DuplicateKeyError } from "./duplicateKey.js";
 import { IndexKeys } from "./indexKeys.js";
 import type { IndexSpec } from "./indexSpec.js";
+import { KeyFilter } from "./keyFilter.js";
+import { PendingEntries } from "./pendingEntries.js";
 
 export { DuplicateKeyError } from "./duplicateKey.js";
 
@@ -14,6 +25,13 @@ export { DuplicateKeyError } from "./duplicateKey.js";
 export type DocumentKeys = SortableKey | readonly SortableKey[];
 
 const NONE: readonly SortableKey[] = [];
+/** Removed keys that a filter remembers in vain, from which on it is worth making a new one. */
+const STALE = 4096;
+/** A key on its way from or to an index's bytes; used for the length of one call only. */
+const passing = new KeyBytes();
+
+/** Above every key: no component of one begins with it. */
+const ABOVE_ALL = "\u00ff";
 
 /** An open scan that must hear of entries that move while it rests. */
 export interface MoveWatcher {
@@ -35,13 +53,17 @@ export class CollectionIndex {
   /** Open scans over this index that rest between two batches. */
   readonly watchers = new Set<MoveWatcher>();
 
-  /** The entries in order. */
-  readonly ordered = new BTree();
+  private readonly tree = new BTree();
+  /** Entries that are not in the tree yet; none for `_id`. */
+  private readonly pending: PendingEntries | undefined;
+  /** Of a unique index that lets entries wait: what it may have seen. */
+  private filter: KeyFilter | undefined;
   private bytes = 0;
   /** The one key of the document being inserted … */
   private readonly preparedKey = new KeyBytes();
   /** … or its keys, where it has several or none. */
   private preparedKeys: DocumentKeys | undefined;
+  private preparedFingerprint = 0;
 
   constructor(
     /** collMod replaces it; key pattern, collation and partial filter never change. */
@@ -52,11 +74,32 @@ export class CollectionIndex {
   ) {
     this.keys = new IndexKeys(spec.fields, spec.collation);
     this.multikeyPaths = spec.fields.map(() => []);
+    if (spec.name !== "_id_") this.pending = new PendingEntries();
+  }
+
+  /** The entries in order. */
+  get ordered(): BTree {
+    this.settle();
+    return this.tree;
   }
 
   /** Number of entries. */
   get size(): number {
-    return this.ordered.size;
+    return this.tree.size + (this.pending?.count ?? 0);
+  }
+
+  /** Whether entries wait for {@link settle}. */
+  get unsettled(): boolean {
+    return this.pending !== undefined && this.pending.count > 0;
+  }
+
+  /** Puts all pending entries in their places. */
+  settle(): void {
+    const { pending, tree } = this;
+    if (pending !== undefined && pending.count > 0)
+      pending.drain(passing, (key, id) => {
+        tree.insertKey(key, id);
+      });
   }
 
   /** Bytes of all keys, with 8 for each record id: what `totalIndexSize` counts. */
@@ -115,7 +158,7 @@ export class CollectionIndex {
     const { preparedKey } = this;
     if (!partialFilter && this.keys.writeKey(document, sparse, preparedKey)) {
       this.preparedKeys = undefined;
-      if ((unique || prepareUnique) && this.ordered.findKey(preparedKey) !== undefined)
+      if ((unique || prepareUnique) && this.holds(preparedKey))
         throw this.duplicate(keyOfBytes(preparedKey.bytes, 0, preparedKey.length), document);
       return;
     }
@@ -124,14 +167,39 @@ export class CollectionIndex {
     this.preparedKeys = keys;
   }
 
+  /** Whether a record has this key; remembers the key's fingerprint for {@link addPrepared}. */
+  private holds(key: KeyBytes): boolean {
+    if (!this.pending) return this.tree.findKey(key) !== undefined;
+    const filter = (this.filter ??= this.newFilter());
+    this.preparedFingerprint = KeyFilter.fingerprint(key);
+    return filter.has(this.preparedFingerprint) && this.ordered.findKey(key) !== undefined;
+  }
+
+  private newFilter(): KeyFilter {
+    const filter = new KeyFilter();
+    const scan = this.ordered.scan("", ABOVE_ALL);
+    while (scan.next()) filter.add(KeyFilter.fingerprint(passing.load(scan.key)));
+    return filter;
+  }
+
   /** Adds the keys of the document that was prepared last. */
   addPrepared(id: number, document: Uint8Array): void {
     if (this.preparedKeys !== undefined) {
       this.add(this.preparedKeys, id, document);
       return;
     }
-    this.ordered.insertKey(this.preparedKey, id);
-    this.bytes += this.preparedKey.length + 8;
+    const { pending, preparedKey } = this;
+    this.bytes += preparedKey.length + 8;
+    if (!pending) {
+      this.tree.insertKey(preparedKey, id);
+      return;
+    }
+    const { unique, prepareUnique } = this.spec;
+    if (unique || prepareUnique) this.filter?.add(this.preparedFingerprint);
+    // It would not hear of the keys to come.
+    else this.filter = undefined;
+    pending.push(preparedKey, id);
+    if (pending.full) this.settle();
   }
 
   /** Adds a record's keys; uniqueness has been checked. */
@@ -162,12 +230,14 @@ export class CollectionIndex {
   }
 
   private addOne(key: SortableKey, id: number): void {
+    this.filter?.add(KeyFilter.fingerprint(passing.load(key)));
     this.ordered.insert(key, id);
     this.bytes += key.length + 8;
   }
 
   private deleteOne(key: SortableKey, id: number): void {
     this.ordered.remove(key, id);
+    if (this.filter && this.filter.size - this.tree.size > STALE + this.tree.size) this.filter = undefined;
     this.bytes -= key.length + 8;
   }
 

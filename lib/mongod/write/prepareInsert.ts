@@ -115,7 +115,7 @@ function withTimestamps(document: Uint8Array, next: () => RawValue): Uint8Array 
 function withIdFirst(document: Uint8Array, from: number, end: number, lend: boolean): Uint8Array {
   const length = end - from;
   const size = document.length;
-  const moved = lend && size <= lent.length ? lent.subarray(0, size) : allocate(size);
+  const moved = lend && size <= lent.length ? (lentViews[size] ??= lent.subarray(0, size)) : allocate(size);
   moved.set(document);
   moved.copyWithin(4 + length, 4, from);
   for (let i = 0; i < length; i++) moved[4 + i] = document[from + i] as number;
@@ -123,7 +123,9 @@ function withIdFirst(document: Uint8Array, from: number, end: number, lend: bool
 }
 
 /** What is lent to callers that copy the document at once: most inserts of most drivers come by here. */
-const lent = new Uint8Array(4096);
+const lent = new Uint8Array(1024);
+/** Its first n bytes, by n: documents of one collection are often of one size. */
+const lentViews: (Uint8Array | undefined)[] = Array.from({ length: lent.length + 1 });
 /** Type byte and `_id\0`. */
 const ID_HEAD = 5;
 
