@@ -28,6 +28,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // The default leaves a processor free; with two there would be no parallel run.
+    maxWorkers: "100%",
     projects: [
       {
         extends: true,

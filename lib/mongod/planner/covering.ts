@@ -4,15 +4,15 @@
  * An index provides a field when its keys hold the field's very value: not its
  * hash, not one element of its array, not the sort key of a collated string. A
  * projection, a sort or a count that needs only such fields leaves the document
- * unread (no FETCH). A missing field is null in a key, and so a covered
- * projection says null where the document has nothing, as in MongoDB.
+ * unread (no FETCH).
  *
  * Sortable keys tell order, not values (1 and 1.0 are one key). So the values
  * of a *key document* are read from the record's bytes all the same; counted is
- * what MongoDB counts.
+ * what MongoDB counts. That also tells a missing field from null, which are one
+ * key: an index never changes an answer.
  */
 import type { RawValue } from "../../bson/index.js";
-import { document, DocumentWriter, FieldPath, hashedValue, NULL } from "../../bson/index.js";
+import { BsonType, document, DocumentWriter, FieldPath, hashedValue, NULL } from "../../bson/index.js";
 import type { CollectionIndex } from "../storage/collectionIndex.js";
 import type { IndexAccess, ScanAccess } from "./access.js";
 import { scansOf } from "./access.js";
@@ -36,7 +36,7 @@ function providesPath({ index, bounds, rawRange }: ScanAccess, path: string): bo
 
 /** Makes documents of an index's keys. */
 export class KeyDocuments {
-  private readonly root: Level = { name: "", children: [] };
+  private readonly root: Level = { name: "", isField: false, children: [] };
   private readonly paths: readonly FieldPath[];
 
   constructor(private readonly index: CollectionIndex) {
@@ -47,6 +47,11 @@ export class KeyDocuments {
   /** The fields of the record's key as a document: `{a: 1, b: {c: null}}`. The index is not multikey on them. */
   nested(record: Uint8Array): Uint8Array {
     return write(this.root, record);
+  }
+
+  /** Whether the record has the index's field at this position; one without has the key of null. */
+  has(position: number, record: Uint8Array): boolean {
+    return (this.paths[position] as FieldPath).get(record) !== undefined;
   }
 
   /** The key itself, `{a: 1, "b.c": null}`: what `returnKey` gives. */
@@ -69,10 +74,12 @@ export class KeyDocuments {
   }
 }
 
-/** One level of a key document: a field with the path that fills it, or with further levels. */
+/** One level of a key document: a field with the path that fills it, or an object of further levels. */
 interface Level {
   readonly name: string;
+  /** From the root to here. */
   readonly path?: FieldPath;
+  readonly isField: boolean;
   readonly children: Level[];
 }
 
@@ -80,9 +87,10 @@ function hang(root: Level, path: FieldPath): void {
   let level = root;
   path.parts.forEach((name, i) => {
     const last = i === path.parts.length - 1;
-    let next = last ? undefined : level.children.find((child) => child.name === name && !child.path);
+    let next = last ? undefined : level.children.find((child) => child.name === name && !child.isField);
     if (!next) {
-      next = { name, children: [], ...(last && { path }) };
+      const here = last ? path : new FieldPath(path.parts.slice(0, i + 1).join("."));
+      next = { name, path: here, isField: last, children: [] };
       level.children.push(next);
     }
     level = next;
@@ -92,8 +100,10 @@ function hang(root: Level, path: FieldPath): void {
 function write(level: Level, record: Uint8Array): Uint8Array {
   const writer = new DocumentWriter();
   for (const child of level.children) {
-    const value = child.path ? (child.path.get(record) ?? NULL) : document(write(child, record));
-    writer.field(child.name, value);
+    const value = child.path?.get(record);
+    if (value === undefined) continue;
+    if (child.isField) writer.field(child.name, value);
+    else if (value.type === BsonType.object) writer.field(child.name, document(write(child, record)));
   }
   return writer.finish();
 }

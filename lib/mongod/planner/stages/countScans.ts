@@ -169,9 +169,26 @@ export class DistinctScan extends PlanStage {
     let end = 0;
     for (let i = 0; i <= this.field; i++) end = componentEnd(key, end, this.descending[i]);
     const prefix = key.slice(0, end);
+    this.recordId = this.present(scan, prefix) ?? id;
     this.target = backward ? prefix : prefix + ABOVE;
-    this.recordId = id;
-    this.document = this.covered.nested(this.collection.records.get(id) as Uint8Array);
+    this.document = this.covered.nested(this.record(this.recordId));
     return ADVANCED;
+  }
+
+  /** The first record within the bounds that has the field: null and a missing field are one key. */
+  private present(scan: BTreeScan, prefix: string): number | undefined {
+    for (;;) {
+      const { id } = scan;
+      if (this.covered.has(this.field, this.record(id))) return id;
+      do {
+        if (!scan.next() || !scan.key.startsWith(prefix)) return undefined;
+        this.interrupt.step();
+        this.keysExamined++;
+      } while (this.checker.check(scan.key) !== "valid");
+    }
+  }
+
+  private record(id: number): Uint8Array {
+    return this.collection.records.get(id) as Uint8Array;
   }
 }
