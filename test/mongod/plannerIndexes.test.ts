@@ -224,6 +224,12 @@ describe("covered queries", () => {
     ]);
   });
 
+  it("mix with branches of an $or whose filter looks beyond the key", async () => {
+    const t = await collection([{ a: [{ y: 1 }], b: 0 }, {}], [{ "a.y": 1, b: 1 }]);
+    const filter = { $or: [{ "a.y": true }, { "a.y": { $gte: 0, $lt: 2 } }] };
+    expect(await t.find("c", filter, { projection: { _id: 0, b: 1 } })).toEqual([{ b: 0 }]);
+  });
+
   it("leave a missing field out, although its key is that of null", async () => {
     const t = await collection([...docs, { a: 4, d: null }], [{ a: 1, d: 1 }]);
     const one = { find: "c", filter: { a: 4 }, projection: { _id: 0, d: 1 } };

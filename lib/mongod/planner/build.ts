@@ -140,6 +140,8 @@ class Builder {
     const covers =
       this.access.kind !== "collection" &&
       !this.isFetched &&
+      // What a branch of an $or reads whole needs no key document, and its filter may look beyond the key.
+      !access.fetchFilter &&
       !this.needs.fetchAtAll &&
       !this.needs.fetchBeforeSort &&
       query.projection !== undefined &&
