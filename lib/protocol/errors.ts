@@ -90,6 +90,7 @@ export const ErrorCode = {
   StaleEpoch: 150,
   ChunkTooBig: 153,
   ZoneStillInUse: 163,
+  IncompatibleCollationVersion: 161,
   ViewDepthLimitExceeded: 165,
   CommandNotSupportedOnView: 166,
   OptionNotSupportedOnView: 167,

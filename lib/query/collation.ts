@@ -32,6 +32,7 @@ interface Settings {
   maxVariable?: string;
   normalization?: boolean;
   backwards?: boolean;
+  version?: string;
 }
 
 /** Which values a field takes; undefined: any of its type. */
@@ -59,7 +60,7 @@ const VERSION = "57.1";
  * @returns undefined for the simple collation and for none; otherwise a fresh object, whose keys compare with each
  *   other only
  * @throws CommandError 2 (BadValue) for unknown locales and values, 14 for wrong types, 40414 without a locale, 40415
- *   for unknown fields, 238 for what `Intl.Collator` cannot do
+ *   for unknown fields, 161 for a version other than that of the 8.x line, 238 for what `Intl.Collator` cannot do
  * @example parseCollation(toDocument({ locale: "en", strength: 2 }))!.compare("a", "A") // 0
  * @since MongoDB 3.4
  */
@@ -123,7 +124,14 @@ function collationOf(settings: Settings, spec: Uint8Array): Collation {
   if (locale === undefined) {
     throw new CommandError(ErrorCode.BadValue, `Field 'locale' is invalid in: ${describeDocument(spec)}`);
   }
-  const { strength = 3, caseLevel = false, numericOrdering = false } = settings;
+  const { strength = 3, caseLevel = false, numericOrdering = false, version = VERSION } = settings;
+  if (version !== VERSION) {
+    throw new CommandError(
+      ErrorCode.IncompatibleCollationVersion,
+      `Requested collation version ${version} but the only available collator version was ${VERSION}. ` +
+        `Requested collation spec: ${describeDocument(spec)}`,
+    );
+  }
   if (strength > 3) throw notSimulated(`a collation of strength ${strength}`);
   // Canadian French alone reads accents from the end of the word, and Intl offers no switch.
   const backwards = locale.startsWith("fr-CA");

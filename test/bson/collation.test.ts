@@ -145,6 +145,8 @@ describe("collation documents", () => {
     expect(refused({ locale: "en", strength: 6 })).toMatch(/^2 /);
     expect(refused({ locale: "en", shape: 1 })).toMatch(/^40415 /);
     expect(refused({ locale: "simple", strength: 1 })).toMatch(/^2 /);
+    expect(refused({ locale: "en", version: "50" })).toMatch(/^161 Requested collation version 50 /);
+    expect(parseCollation(bson({ locale: "en", version: "57.1" }))).toBeDefined();
   });
 
   test("are refused where Intl cannot follow", () => {
