@@ -15,7 +15,7 @@
  *                     { a: { b: [1, 2] } }  get → [1, 2]     valuesOf → [1, 2]
  */
 import { BsonError } from "./error.js";
-import { closingNul, endOfName, endOfValue, findField, nameBytes } from "./raw.js";
+import { closingNul, endOfName, endOfValue, findField, nameBytes, placeField, type Place } from "./raw.js";
 import { BsonType, NULL, UNDEFINED, type RawValue } from "./value.js";
 
 /** What a multikey index sees of one path in one document. */
@@ -49,6 +49,19 @@ export class FieldPath {
       value = findField(doc, value.start, names[i]!);
     }
     return value;
+  }
+
+  /**
+   * {@link get} without an object for the value.
+   * @param place where the value is in `doc`, if there is one
+   */
+  place(doc: Uint8Array, place: Place): boolean {
+    const names = this.#names;
+    if (!placeField(doc, 0, names[0]!, place)) return false;
+    for (let i = 1; i < names.length; i++) {
+      if (place.type !== BsonType.object || !placeField(doc, place.start, names[i]!, place)) return false;
+    }
+    return true;
   }
 
   /** True when an array stands at any component of the path, the last included. */

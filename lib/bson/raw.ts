@@ -200,11 +200,18 @@ export function firstField(doc: Uint8Array): [name: string, value: RawValue] | u
   return [decodeUtf8(doc, 5, nameEnd), { type, bytes: doc, start: nameEnd + 1, end }];
 }
 
+/** Where a value lies in the bytes that are being read. */
+export interface Place {
+  type: BsonType;
+  start: number;
+  end: number;
+}
+
 /**
- * The field `name` of the document that starts at `offset` in `bytes`, the
- * name given in UTF-8. Undefined when there is none.
+ * Looks for the field `name` of the document that starts at `offset` in `bytes`, the name given in UTF-8.
+ * @param place where its value is, if there is one: the hot paths make no object for each value
  */
-export function findField(bytes: Uint8Array, offset: number, name: Uint8Array): RawValue | undefined {
+export function placeField(bytes: Uint8Array, offset: number, name: Uint8Array, place: Place): boolean {
   const limit = closingNul(bytes, offset);
   const length = name.length;
   let at = offset + 4;
@@ -214,10 +221,26 @@ export function findField(bytes: Uint8Array, offset: number, name: Uint8Array): 
     while (matched < length && bytes[at + matched] === name[matched]) matched++;
     const nameEnd = endOfName(bytes, at + matched, limit);
     const end = endOfValue(bytes, type, nameEnd + 1, limit);
-    if (matched === length && nameEnd === at + length) return { type, bytes, start: nameEnd + 1, end };
+    if (matched === length && nameEnd === at + length) {
+      place.type = type;
+      place.start = nameEnd + 1;
+      place.end = end;
+      return true;
+    }
     at = end;
   }
-  return undefined;
+  return false;
+}
+
+const found: Place = { type: BsonType.null, start: 0, end: 0 };
+
+/**
+ * The field `name` of the document that starts at `offset` in `bytes`, the
+ * name given in UTF-8. Undefined when there is none.
+ */
+export function findField(bytes: Uint8Array, offset: number, name: Uint8Array): RawValue | undefined {
+  if (!placeField(bytes, offset, name, found)) return undefined;
+  return { type: found.type, bytes, start: found.start, end: found.end };
 }
 
 /** Names in UTF-8. A program uses few different names, so they are kept; a flood of made-up ones starts afresh. */

@@ -1,12 +1,12 @@
 import { MongoClient } from "mongodb";
-import { compare, report, startChild } from "./measure.mjs";
+import { compare, report, startChild, startMongod } from "./measure.mjs";
 
 const DOCUMENTS = 50_000;
 const BATCH = 1_000;
 
 /** Inserts into a shard with `_id` and one unique index against a server that parses them, says yes and keeps nothing. */
 export async function run() {
-  const [shard, sink] = await Promise.all([startChild("shard.mjs"), startChild("sink.mjs")]);
+  const [shard, sink] = await Promise.all([startMongod(), startChild("sink.mjs")]);
   const clients = [new MongoClient(shard.uri), new MongoClient(sink.uri)];
   let n = 0;
   const side = (client, keeps) => {

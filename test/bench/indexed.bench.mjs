@@ -1,11 +1,11 @@
 import { MongoClient } from "mongodb";
-import { compare, report, startChild } from "./measure.mjs";
+import { compare, report, startMongod } from "./measure.mjs";
 
 const DOCUMENTS = 50_000;
 
 /** findOne by an indexed field against findOne by `_id`, on one shard in its own process. */
 export async function run() {
-  const shard = await startChild("shard.mjs");
+  const shard = await startMongod();
   const client = new MongoClient(shard.uri);
   try {
     const collection = client.db("bench").collection("indexed");

@@ -1,8 +1,13 @@
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+const mongod = fileURLToPath(new URL("../../lib/bin/mongod", import.meta.url));
 const cli = fileURLToPath(new URL("../../dist/kernel/cli/main.js", import.meta.url));
 
 /** Middle value; of an even number of values the lower middle one. */
@@ -60,26 +65,54 @@ export async function startCluster(args = [], stderr = "inherit") {
   };
 }
 
-/** Starts a server of this folder in its own process. */
+/** Starts a server of this folder in its own process, with the options for Node that `lib/bin/mongod` has. */
 export async function startChild(file) {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)));
-  const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`${file} ended with code ${code}`);
-  });
-  ended.catch(() => {});
-  const ask = async (question) => {
-    if (question) child.send(question);
-    const [answer] = await Promise.race([once(child, "message"), ended]);
-    return answer;
-  };
-  const { uri } = await ask();
+  const execArgv = readFileSync(mongod, "utf8").match(/--initial-old-space-size=\d+/g);
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv });
+  const exit = once(child, "exit");
+  const [{ uri }] = await Promise.race([
+    once(child, "message"),
+    exit.then(([code]) => Promise.reject(ended(file, code))),
+  ]);
   return {
     uri,
-    /** `process.memoryUsage()` of the child. */
-    memory: async () => (await ask("memory")).memory,
     stop: async () => {
       child.disconnect();
-      await once(child, "exit");
+      await exit;
     },
   };
+}
+
+/** Starts `lib/bin/mongod`, the shard of engine `process`. */
+export async function startMongod() {
+  const dbpath = await mkdtemp(join(tmpdir(), "shardlab-bench-"));
+  const child = spawn(mongod, ["--port", "0", "--dbpath", dbpath], {
+    env: { ...process.env, SHARDLAB_NODE: process.execPath },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exit = once(child, "exit");
+  const port = await Promise.race([
+    portOf(child),
+    exit.then(([code]) => Promise.reject(ended("mongod", code))),
+  ]);
+  child.stdout.resume(); // nobody reads its log, but a full pipe would stop it
+  return {
+    uri: `mongodb://127.0.0.1:${port}/?directConnection=true`,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await exit;
+      await rm(dbpath, { recursive: true });
+    },
+  };
+}
+
+async function portOf(child) {
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { msg, attr } = JSON.parse(line);
+    if (msg === "Waiting for connections") return attr.port;
+  }
+}
+
+function ended(what, code) {
+  return new Error(`${what} ended with code ${code}`);
 }

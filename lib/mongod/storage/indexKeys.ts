@@ -41,6 +41,9 @@ import {
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { KeyField } from "../../query/index.js";
 
+/** The value that {@link IndexKeys.writeKey} looks at: one object for all of them. */
+const spot = { type: NULL.type as BsonType, bytes: NULL.bytes, start: 0, end: 0 };
+
 /** Extracts the keys of one index from documents. */
 export class IndexKeys {
   /** By field: whether it is stored in descending order. */
@@ -90,16 +93,25 @@ export class IndexKeys {
    * @returns false where {@link of} must be asked
    */
   writeKey(document: Uint8Array, sparse: boolean, target: KeyBytes): boolean {
+    spot.bytes = document;
+    const written = this.writeFields(document, sparse, target);
+    // Nothing here may keep a client's message.
+    spot.bytes = NULL.bytes;
+    return written;
+  }
+
+  private writeFields(document: Uint8Array, sparse: boolean, target: KeyBytes): boolean {
     const { paths } = this;
     let present = !sparse;
     beginKey(this.collation);
     for (let i = 0; i < paths.length; i++) {
       const path = paths[i] as FieldPath;
-      const value = path.get(document);
-      if (meetsArray(path, value, document)) return false;
-      present ||= value !== undefined;
-      if (this.hashed[i]) addHashToKey(value);
-      else addToKey(value ?? NULL, this.descending[i] as boolean);
+      const found = path.place(document, spot);
+      if (found ? spot.type === BsonType.array : path.parts.length > 1 && path.meetsArray(document))
+        return false;
+      present ||= found;
+      if (this.hashed[i]) addHashToKey(found ? spot : undefined);
+      else addToKey(found ? spot : NULL, this.descending[i] as boolean);
     }
     if (present) keyInto(target);
     return present;

@@ -14,7 +14,7 @@ const FREE = 0;
  * one that has been removed, for fingerprints stay.
  */
 export class KeyFilter {
-  private table = new Uint32Array(SMALLEST);
+  private table = new Int32Array(SMALLEST);
   /** Fingerprints in the table. */
   size = 0;
 
@@ -25,7 +25,7 @@ export class KeyFilter {
     for (let i = 0; i < length; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
     // The low bits choose the place: let the high ones have a say.
     hash ^= hash >>> 15;
-    return hash >>> 0 || 1;
+    return hash || 1;
   }
 
   has(fingerprint: number): boolean {
@@ -44,14 +44,14 @@ export class KeyFilter {
   }
 
   private grow(): void {
-    const table = new Uint32Array(this.table.length * 2);
+    const table = new Int32Array(this.table.length * 2);
     for (const fingerprint of this.table) if (fingerprint !== FREE) put(table, fingerprint);
     this.table = table;
   }
 }
 
 /** Whether it was not there yet. */
-function put(table: Uint32Array, fingerprint: number): boolean {
+function put(table: Int32Array, fingerprint: number): boolean {
   const mask = table.length - 1;
   let at = fingerprint & mask;
   for (; table[at] !== FREE; at = (at + 1) & mask) if (table[at] === fingerprint) return false;

@@ -22,6 +22,7 @@
  */
 import { readInt32 } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { copyIdFirst, idFirst, type IdPlace } from "./idFirst.js";
 
 const PAGE_BITS = 10;
 const PAGE_SIZE = 1 << PAGE_BITS;
@@ -32,6 +33,7 @@ const BESIDE = 0xffffffff;
 /** Wasted bytes that are not worth a new array. */
 const TOLERATED = 2048;
 const LAST_ID = 0xffffffff;
+const FIRST: IdPlace = { from: 4, end: 4 };
 
 class Page {
   /** By slot: 0 for no record, {@link BESIDE}, or one more than where its document starts. */
@@ -57,18 +59,19 @@ class Page {
     return new Uint8Array(bytes.buffer, offset - 1, readInt32(bytes, offset - 1));
   }
 
-  put(slot: number, document: Uint8Array): void {
+  put(slot: number, document: Uint8Array, idPlace: IdPlace): void {
     if (slot >= this.offsets.length) this.growOffsets(slot);
     if (document.length > SMALL) {
       // A large document that fills its message need not be copied.
       const alone = document.length * 1.25 >= document.buffer.byteLength;
-      (this.beside ??= new Map()).set(slot, alone ? document : document.slice());
+      const first = idFirst(document, idPlace);
+      (this.beside ??= new Map()).set(slot, alone || first !== document ? first : document.slice());
       this.offsets[slot] = BESIDE;
       return;
     }
     const { length } = document;
     if (this.taken + length > this.bytes.length) this.pack(Math.max(length, this.taken - this.wasted, 256));
-    this.bytes.set(document, this.taken);
+    copyIdFirst(document, idPlace, this.bytes, this.taken);
     this.offsets[slot] = this.taken + 1;
     this.taken += length;
   }
@@ -141,15 +144,16 @@ export class RecordStore {
 
   /**
    * Appends a copy of a document and returns its record id (ids start at 1).
+   * @param idPlace where its `_id` lies, to be moved to the front; there already when left out
    * @throws CommandError ExceededMemoryLimit (146) for the 2^32nd insert
    */
-  insert(document: Uint8Array): number {
+  insert(document: Uint8Array, idPlace = FIRST): number {
     if (this.lastId === LAST_ID)
       throw new CommandError(ErrorCode.ExceededMemoryLimit, "a collection takes 4294967295 inserts");
     const id = ++this.lastId;
     const number = id >>> PAGE_BITS;
     const page = this.pages[number] ?? this.addPage(number);
-    page.put(id & (PAGE_SIZE - 1), document);
+    page.put(id & (PAGE_SIZE - 1), document, idPlace);
     page.live++;
     this.records++;
     this.bytes += document.length;
@@ -168,7 +172,7 @@ export class RecordStore {
     const old = page?.get(slot);
     if (!page || !old) return;
     page.remove(slot, old.length);
-    page.put(slot, document);
+    page.put(slot, document, FIRST);
     page.packIfWasteful();
     this.bytes += document.length - old.length;
   }

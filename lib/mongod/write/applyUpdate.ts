@@ -6,6 +6,7 @@ import type { Server } from "../command.js";
 import type { Collection } from "../storage/collection.js";
 import type { CollectionIndex } from "../storage/collectionIndex.js";
 import { checkNesting, MAX_NESTING } from "./nesting.js";
+import { idFirst, type IdPlace } from "../storage/idFirst.js";
 import { prepareInsert } from "./prepareInsert.js";
 import { nextTimestamp } from "./timestamps.js";
 import { checkDocument, type Checks } from "./validation.js";
@@ -71,5 +72,6 @@ export function makeUpsert(
   if (document.length > MAX_BSON_OBJECT_BYTES)
     throw new CommandError(17420, `Document to upsert is larger than ${MAX_BSON_OBJECT_BYTES}`);
   checkNesting(document, TOO_DEEP);
-  return prepareInsert(document, server.objectIds);
+  const id: IdPlace = { from: 4, end: 4 };
+  return idFirst(prepareInsert(document, server, true, id), id);
 }

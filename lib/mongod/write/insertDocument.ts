@@ -1,7 +1,7 @@
 import type { Server } from "../command.js";
 import type { Collection } from "../storage/collection.js";
+import { idFirst, type IdPlace } from "../storage/idFirst.js";
 import { prepareInsert } from "./prepareInsert.js";
-import { nextTimestamp } from "./timestamps.js";
 import { checkDocument, type Checks } from "./validation.js";
 
 /** How documents of one command are inserted. */
@@ -9,6 +9,8 @@ export interface InsertOptions extends Checks {
   /** Empty timestamps stay as they are. */
   readonly bypassEmptyTsReplacement: boolean;
 }
+
+const id: IdPlace = { from: 4, end: 4 };
 
 /**
  * Stores one document that a client sent.
@@ -20,9 +22,7 @@ export function insertDocument(
   document: Uint8Array,
   options: InsertOptions,
 ): void {
-  const next = options.bypassEmptyTsReplacement ? undefined : () => nextTimestamp(server);
-  // Storage copies it.
-  const prepared = prepareInsert(document, server.objectIds, next, true);
-  if (collection.settings.validator) checkDocument(server, collection, prepared, options);
-  collection.insert(prepared);
+  const prepared = prepareInsert(document, server, options.bypassEmptyTsReplacement, id);
+  if (collection.settings.validator) checkDocument(server, collection, idFirst(prepared, id), options);
+  collection.insert(prepared, id);
 }
