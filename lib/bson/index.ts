@@ -4,6 +4,7 @@
  */
 export * from "./value.js";
 export { BsonError } from "./error.js";
+export { TYPE_ALIASES, nameOfType } from "./typeName.js";
 export { LabelledCollation, sameCollation, type Collation } from "./collation.js";
 export {
   EMPTY_DOCUMENT,

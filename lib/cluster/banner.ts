@@ -21,13 +21,20 @@ export function banner(info: ClusterInfo): string {
   const shards = info.shards.length === 1 ? "1 shard" : `${info.shards.length} shards`;
   const parts = [
     shards,
-    `engine ${info.engine} (${ENGINES[info.engine]})`,
+    `engine ${info.engine} (${describeEngine(info)})`,
     `rules ${info.rules}`,
     `seed ${info.seed}`,
   ];
   if (info.chunkSizeBytes !== rulesFor(info.rules).chunkSizeMB * MB)
     parts.push(`chunk size scaled to ${size(info.chunkSizeBytes)}`);
   return `Shardlab: ${parts.join(", ")}`;
+}
+
+/** The engine `mongod` runs any program that it is pointed to; what that is, the program says itself. */
+function describeEngine({ engine, shardProgram }: ClusterInfo): string {
+  if (engine !== "mongod") return ENGINES[engine];
+  const { version, simulated } = shardProgram;
+  return simulated ? `${ENGINES.process}, although a mongod was asked for` : `${ENGINES.mongod} ${version}`;
 }
 
 const MB = 1024 * 1024;

@@ -16,22 +16,33 @@
  */
 import { ListenError, serve, TcpEndpoint } from "../net/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
-import { request, throwIfFailed } from "../protocol/index.js";
+import { replyDocument, request, throwIfFailed } from "../protocol/index.js";
 import type { RulesVersion } from "../router/index.js";
 import { Router } from "../router/index.js";
 import { EmbeddedEngine } from "./engines/embedded.js";
 import type { Engine, Progress } from "./engines/engine.js";
 import { directUri, toStderr } from "./engines/engine.js";
 import { ClusterError, ClusterErrorCode } from "./error.js";
-import { setTimer } from "./machine.js";
+import { describeMachine, memoryUse, setTimer } from "./machine.js";
 import type { ClusterOptions, EngineName, ResolvedOptions } from "./options.js";
 import { resolveOptions } from "./options.js";
 import { seededRandom } from "./random.js";
+
+/** Connections that a mongos would take by default. */
+const MOST_CONNECTIONS = 1_000_000;
 
 /** How to reach one server of the cluster. */
 export interface ServerInfo {
   /** For the official driver; connects to this server alone. */
   readonly uri: string;
+}
+
+/** The program of the shards. */
+export interface ShardProgram {
+  /** Of `buildInfo`, e.g. `8.2.6-shardlab`. */
+  readonly version: string;
+  /** It is Shardlab's own, not MongoDB's. */
+  readonly simulated: boolean;
 }
 
 /** A cluster as others see it: plain data that travels between processes. */
@@ -44,6 +55,8 @@ export interface ClusterInfo {
   readonly clock: "virtual" | "real";
   readonly shards: readonly ({ readonly id: string } & ServerInfo)[];
   readonly config: ServerInfo;
+  /** What the shards run, as they say themselves: engine `mongod` runs any program that it is pointed to. */
+  readonly shardProgram: ShardProgram;
   readonly chunkSizeBytes: number;
   /** What this engine can do; a cell that needs a missing one says so. */
   readonly capabilities: {
@@ -64,12 +77,12 @@ type Closer = () => void | Promise<void>;
 export class Cluster {
   readonly info: ClusterInfo;
   /** The router, for callers in this process. */
-  readonly router: Endpoint;
+  readonly router: Router;
   readonly #engine: Engine;
   readonly #closers: readonly Closer[];
   #closing: Promise<void> | undefined;
 
-  private constructor(info: ClusterInfo, router: Endpoint, engine: Engine, closers: readonly Closer[]) {
+  private constructor(info: ClusterInfo, router: Router, engine: Engine, closers: readonly Closer[]) {
     this.info = info;
     this.router = router;
     this.#engine = engine;
@@ -113,13 +126,15 @@ export class Cluster {
   }
 
   /**
-   * Starts a killed shard again, on its old address. Our own shards (`process`) keep everything in memory and
-   * come back empty; MongoDB's have what they had written.
+   * Starts a killed shard again, on its old address. Our own shards (`process`) keep everything in memory: sharded
+   * collections come back with their indexes and without documents, what was not sharded is lost. MongoDB's have
+   * what they had written.
    * @throws ClusterError as {@link killShard}, and `start-failed`
    */
   async restartShard(id: string): Promise<void> {
     this.#checkShard(id);
     await (this.#engine.restart?.(id) ?? this.#noProcesses());
+    await this.router.welcomeBack(id);
   }
 
   /** Stops everything; resolves when every port is free again. Calling it twice does no harm. */
@@ -151,7 +166,7 @@ async function boot(
   options: ResolvedOptions,
   progress: Progress,
   closers: Closer[],
-): Promise<{ info: ClusterInfo; router: Endpoint; engine: Engine }> {
+): Promise<{ info: ClusterInfo; router: Router; engine: Engine }> {
   const environment = (part: string): Environment => ({
     now: Date.now,
     setTimer,
@@ -171,7 +186,8 @@ async function boot(
   });
 
   const gate = new Gate();
-  const server = await serve(gate, { port: options.port });
+  const counts = { current: 0, total: 0 };
+  const server = await serve(gate, { port: options.port, counts });
   closers.push(() => server.close());
   const router = new Router({
     environment: environment("router"),
@@ -181,6 +197,17 @@ async function boot(
     rules: options.rules,
     host: server.address,
     chunkSizeBytes: options.chunkSizeBytes,
+    process: {
+      hostInfo: describeMachine,
+      memory: memoryUse,
+      connections: () => ({
+        current: counts.current,
+        available: MOST_CONNECTIONS - counts.current,
+        totalCreated: counts.total,
+      }),
+      network: () => server.traffic(),
+      pid: process.pid,
+    },
   });
   closers.push(() => router.close());
   await router.start();
@@ -197,10 +224,20 @@ async function boot(
     clock: options.clock,
     shards: shards.map(({ id, uri }) => ({ id, uri })),
     config: { uri: directUri(config.address) },
+    shardProgram: await programOf(config.endpoint),
     chunkSizeBytes: options.chunkSizeBytes,
     capabilities: { trace: true, virtualClock: true, rules: true, killShard: engine.kill !== undefined },
   };
   return { info, router, engine };
+}
+
+/** What a server is, by its own word. */
+async function programOf(server: Endpoint): Promise<ShardProgram> {
+  const reply = await server.run(request("admin", { buildInfo: 1 }));
+  throwIfFailed(reply);
+  const { version, modules } = replyDocument(reply);
+  const names = Array.isArray(modules) ? modules.map(String) : [];
+  return { version: String(version), simulated: names.some((name) => name.startsWith("Shardlab")) };
 }
 
 /** The engine that was asked for; what needs a program or the downloader is loaded only then. */

@@ -2,6 +2,8 @@
 export { currentLab, startLab } from "./startLab.js";
 export { Lab, LabServer } from "./lab.js";
 export { Sh } from "./sh.js";
+export { InvalidInputError } from "./shHelpers.js";
+export type { ShardDistribution } from "./shardDistribution.js";
 export type { ClusterInfo, ClusterOptions, EngineName } from "../cluster/index.js";
 export type { RoutingTraceEntry, RulesVersion } from "../router/index.js";
 export { check, outcomeBundle } from "./check.js";

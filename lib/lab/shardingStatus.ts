@@ -35,10 +35,7 @@ export class ShardingStatus {
 
   /** The sections as text, one below the other. */
   toString(): string {
-    return Object.entries(this)
-      .filter(([, content]) => content !== undefined)
-      .map(([section, content]) => `${section}\n${shellText(content)}`)
-      .join("\n---\n");
+    return sectionsText(this);
   }
 
   [inspect.custom](): string {
@@ -199,6 +196,14 @@ async function collectionStatus(
 
 function yesNo(condition: boolean): "yes" | "no" {
   return condition ? "yes" : "no";
+}
+
+/** The fields of a result as mongosh prints it, each a section. */
+export function sectionsText(result: object): string {
+  return Object.entries(result)
+    .filter(([, content]) => content !== undefined)
+    .map(([section, content]) => `${section}\n${shellText(content)}`)
+    .join("\n---\n");
 }
 
 /** As mongosh shows a value: every level, BSON types without `new`. */

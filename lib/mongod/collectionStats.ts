@@ -11,11 +11,12 @@ import {
   int64,
   isNumeric,
   isTruthy,
+  nameOfType,
 } from "../bson/index.js";
 import { CommandError, ErrorCode, notSimulated } from "../protocol/index.js";
 import type { ParsedStage } from "../query/index.js";
 import type { Server } from "./command.js";
-import { Arguments, typeName } from "./command.js";
+import { Arguments } from "./command.js";
 import type { Collection } from "./storage/collection.js";
 import { describeIndex } from "./storage/indexSpec.js";
 import { encodeTree } from "./tree.js";
@@ -143,7 +144,7 @@ export function scaleOf(value: RawValue | undefined): number {
   if (!isNumeric(value)) {
     throw new CommandError(
       ErrorCode.TypeMismatch,
-      `BSON field 'scale' is the wrong type '${typeName(value.type)}', expected types '[long, int, decimal, double]'`,
+      `BSON field 'scale' is the wrong type '${nameOfType(value.type)}', expected types '[long, int, decimal, double]'`,
     );
   }
   const scale = Math.trunc(asNumber(value));

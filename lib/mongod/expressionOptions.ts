@@ -14,16 +14,19 @@ export function expressionOptions(
   parts: { readonly collation?: Uint8Array | undefined } = {},
   host?: PipelineHost,
 ): ExpressionOptions {
-  const { environment } = server;
+  const { environment, parameters } = server;
   const variables = args.document("let");
   const given = parts.collation ?? args.document("collation");
   // An explicit {locale: "simple"} overrides the collection's own collation.
   const collation = given && given.length > 5 ? parseCollation(given) : collection?.collation;
+  const diskUse = args.get("allowDiskUse");
+  const allowDiskUse = diskUse ? args.boolean("allowDiskUse") : parameters.flag("allowDiskUseByDefault");
   return {
     now: environment.now,
     random: environment.random,
     ...(variables && { let: variables }),
     ...(collation && { collation }),
     ...(host && { host }),
+    ...(!allowDiskUse && { allowDiskUse }),
   };
 }

@@ -50,7 +50,7 @@ import { ReplicaSet } from "./replication/replicaSet.js";
 import { newServerLogs } from "./serverLogs.js";
 import { ServerSettings } from "./serverSettings.js";
 import { SessionCatalog } from "./sessions.js";
-import { ServerStatistics } from "./statistics.js";
+import { ServerStatistics } from "../protocol/index.js";
 import { Catalog } from "./storage/catalog.js";
 import { DuplicateKeyError } from "./storage/collectionIndex.js";
 import { encodeTree } from "./tree.js";

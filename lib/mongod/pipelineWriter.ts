@@ -8,11 +8,9 @@
  */
 import type { RawValue } from "../bson/index.js";
 import {
-  BsonType,
   compareValues,
   DocumentWriter,
   FieldPath,
-  fields,
   getField,
   NULL,
   prependField,
@@ -20,6 +18,7 @@ import {
 } from "../bson/index.js";
 import { CommandError, ErrorCode, MAX_BSON_OBJECT_BYTES } from "../protocol/index.js";
 import type { ExpressionOptions, MergeModes, Source } from "../query/index.js";
+import { mergedFields, mergeKeyValue } from "../query/index.js";
 import type { PipelineRun } from "./pipelineHost.js";
 import { planQuery } from "./planner/plan.js";
 import { compileQuery } from "./planner/query.js";
@@ -97,7 +96,7 @@ export class PipelineWriter {
     const on = (modes.on ?? ["_id"]).map((path) => new FieldPath(path));
     for (const doc of documents) {
       this.run.interrupt.step();
-      const key = on.map((path) => keyValue(doc, path, index?.spec.sparse ?? false));
+      const key = on.map((path) => mergeKeyValue(doc, path, index?.spec.sparse ?? false));
       // Nothing is made until there is something to put into it.
       const collection = this.collection(namespace);
       const record = collection && this.find(collection, on, key, options);
@@ -204,41 +203,8 @@ export class PipelineWriter {
   }
 }
 
-/**
- * The value of a field `on` in a document.
- * @returns undefined for an `_id` that is still to be made
- * @throws CommandError 51185 for an array; 51132 for null or missing where the index knows nothing of them
- */
-function keyValue(doc: Uint8Array, path: FieldPath, sparse: boolean): RawValue | undefined {
-  if (path.meetsArray(doc)) {
-    throw new CommandError(51185, `$merge write error: 'on' field '${path.path}' is an array`);
-  }
-  const value = path.get(doc);
-  if (value === undefined && path.path === "_id") return undefined;
-  const nullish = value === undefined || value.type === BsonType.null || value.type === BsonType.undefined;
-  if (nullish && sparse) {
-    throw new CommandError(
-      51132,
-      `$merge write error: 'on' field '${path.path}' cannot be missing, null or undefined if supporting index is sparse`,
-    );
-  }
-  return value ?? NULL;
-}
-
 function idOf(doc: Uint8Array): Uint8Array {
   return new DocumentWriter().field("_id", getField(doc, "_id") ?? NULL).finish();
-}
-
-/** The fields of one document put over those of another, as `$set` of each would do. */
-function mergedFields(existing: Uint8Array, incoming: Uint8Array): Uint8Array {
-  const news = new Map(fields(incoming));
-  const writer = new DocumentWriter();
-  for (const [name, value] of fields(existing)) {
-    writer.field(name, news.get(name) ?? value);
-    news.delete(name);
-  }
-  for (const [name, value] of news) writer.field(name, value);
-  return writer.finish();
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -9,18 +9,24 @@
  * request is not repeated: nobody here knows whether it was a write that has
  * already happened. The next request connects anew, so a server that comes back
  * on its address is used again without further ado.
+ *
+ * A server that hangs is found out in two ways: a command's own `maxTimeMS` ends
+ * the wait for it, and {@link LifeSigns} gives up a server that says nothing.
  */
-import type { Socket } from "node:net";
 import { connect } from "node:net";
-import type { Endpoint, Reply, Request } from "../protocol/index.js";
-import { encodeMsgRequest, EndpointUnreachableError, errorReply, parseMsgReply } from "../protocol/index.js";
-import { MessageReader } from "./reader.js";
+import type { Endpoint, PoolStatistics, Reply, Request } from "../protocol/index.js";
+import { EndpointUnreachableError, request as requestTo } from "../protocol/index.js";
+import { Deadline, timeIsOver } from "./deadline.js";
+import { LifeSigns } from "./lifeSigns.js";
+import { PooledConnection } from "./pooledConnection.js";
 
 export interface TcpEndpointOptions {
   /** Most connections, and so most requests at once; further requests wait. Default 16. */
   readonly maxConnections?: number;
-  /** Milliseconds to wait for a connection. Default 5000. */
+  /** Milliseconds to wait for a connection. Default 3000. */
   readonly connectTimeoutMS?: number;
+  /** Milliseconds after which a silent server is asked for a sign of life, and then given up. Default 10000. */
+  readonly silenceMS?: number;
 }
 
 /**
@@ -41,7 +47,10 @@ export class TcpEndpoint implements Endpoint {
   readonly #idle: PooledConnection[] = [];
   readonly #open = new Set<PooledConnection>();
   readonly #waiting: (() => void)[] = [];
+  readonly #lifeSigns: LifeSigns;
   #busy = 0;
+  #created = 0;
+  #breaks = 0;
   #closed = false;
 
   /**
@@ -54,15 +63,41 @@ export class TcpEndpoint implements Endpoint {
     this.#host = host;
     this.#port = port;
     this.#maxConnections = Math.max(1, options.maxConnections ?? 16);
-    this.#connectTimeoutMS = options.connectTimeoutMS ?? 5_000;
+    this.#connectTimeoutMS = options.connectTimeoutMS ?? 3_000;
+    this.#lifeSigns = new LifeSigns({
+      silenceMS: options.silenceMS ?? 10_000,
+      isAwaited: () => this.#busy > 0,
+      ask: (timeoutMS) => this.#hello(timeoutMS),
+      onSilent: () => {
+        for (const connection of this.#open) connection.destroy("the server gives no sign of life");
+      },
+    });
+  }
+
+  get pool(): PoolStatistics {
+    return {
+      inUse: this.#open.size - this.#idle.length,
+      available: this.#idle.length,
+      created: this.#created,
+    };
+  }
+
+  get breaks(): number {
+    return this.#breaks;
   }
 
   async run(request: Request): Promise<Reply> {
-    await this.#acquire();
+    const deadline = new Deadline(request);
+    const wait = this.#acquire();
+    if (wait) await wait;
     try {
-      if (this.#closed) throw new EndpointUnreachableError(this.address, "the endpoint is closed");
+      if (this.#closed) throw new EndpointUnreachableError(this.address, "the endpoint is closed", false);
+      if (deadline.isOver) return timeIsOver();
+      if (this.#lifeSigns.down)
+        throw new EndpointUnreachableError(this.address, "it gives no sign of life", false);
       const connection = this.#idle.pop() ?? (await this.#connect());
-      const reply = await connection.run(request);
+      this.#lifeSigns.expecting();
+      const reply = await deadline.endsWait(connection.run(request), () => connection.destroy());
       if (connection.usable && !this.#closed) this.#idle.push(connection);
       return reply;
     } finally {
@@ -73,17 +108,30 @@ export class TcpEndpoint implements Endpoint {
   /** Drops every connection; requests under way, and later ones, fail. */
   close(): void {
     this.#closed = true;
+    this.#lifeSigns.end();
     this.#idle.length = 0;
     for (const connection of this.#open) connection.destroy();
   }
 
+  /** Asks on a connection of its own, which nothing else waits for. */
+  async #hello(timeoutMS: number): Promise<void> {
+    const connection = await this.#connect(timeoutMS);
+    const timer = setTimeout(() => connection.destroy(), timeoutMS).unref();
+    try {
+      await connection.run(requestTo("admin", { hello: 1 }), false);
+    } finally {
+      clearTimeout(timer);
+      connection.destroy();
+    }
+  }
+
   /** Waits for one of the places in the pool. */
-  async #acquire(): Promise<void> {
+  #acquire(): Promise<void> | undefined {
     if (this.#busy < this.#maxConnections) {
       this.#busy++;
-      return;
+      return undefined;
     }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Hands the place on to who waits longest. */
@@ -93,17 +141,14 @@ export class TcpEndpoint implements Endpoint {
     else this.#busy--;
   }
 
-  async #connect(): Promise<PooledConnection> {
+  async #connect(timeoutMS = this.#connectTimeoutMS): Promise<PooledConnection> {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
     await new Promise<void>((resolve, reject) => {
       const fail = (cause: unknown): void => {
         socket.destroy();
-        reject(new EndpointUnreachableError(this.address, cause));
+        reject(new EndpointUnreachableError(this.address, cause, false));
       };
-      const timer = setTimeout(
-        () => fail(`no connection within ${this.#connectTimeoutMS} ms`),
-        this.#connectTimeoutMS,
-      );
+      const timer = setTimeout(() => fail(`no connection within ${timeoutMS} ms`), timeoutMS);
       socket.once("error", (error) => {
         clearTimeout(timer);
         fail(error);
@@ -113,90 +158,21 @@ export class TcpEndpoint implements Endpoint {
         resolve();
       });
     });
-    const connection = new PooledConnection(socket, this.address, () => this.#forget(connection));
+    const connection = new PooledConnection(socket, this.address, {
+      onData: () => this.#lifeSigns.heard(),
+      onClose: (broken) => this.#forget(connection, broken),
+    });
     this.#open.add(connection);
+    this.#created += 1;
     if (this.#closed) connection.destroy();
     return connection;
   }
 
-  #forget(connection: PooledConnection): void {
+  #forget(connection: PooledConnection, broken: boolean): void {
+    if (broken) this.#breaks += 1;
     this.#open.delete(connection);
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
-  }
-}
-
-/** One connection and the request it carries. */
-class PooledConnection {
-  readonly #socket: Socket;
-  readonly #address: string;
-  readonly #reader = new MessageReader();
-  #requests = 0;
-  #pending: { id: number; resolve: (reply: Reply) => void; reject: (error: Error) => void } | undefined;
-  #error: Error | undefined;
-
-  constructor(socket: Socket, address: string, onClose: () => void) {
-    this.#socket = socket;
-    this.#address = address;
-    socket.on("data", (chunk) => this.#receive(chunk));
-    socket.on("error", (error) => (this.#error ??= error));
-    socket.on("end", () => socket.destroy());
-    socket.on("close", () => {
-      onClose();
-      this.#fail(this.#error);
-    });
-  }
-
-  get usable(): boolean {
-    return !this.#socket.destroyed && this.#pending === undefined;
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
-  }
-
-  run(request: Request): Promise<Reply> {
-    const id = (this.#requests = (this.#requests + 1) & 0x7fffffff);
-    let pieces: Uint8Array[];
-    try {
-      pieces = encodeMsgRequest(request, id);
-    } catch (error) {
-      return Promise.resolve(errorReply(error));
-    }
-    return new Promise((resolve, reject) => {
-      this.#pending = { id, resolve, reject };
-      if (this.#socket.destroyed) return this.#fail(this.#error);
-      this.#socket.ref(); // a request under way keeps the process alive, an idle connection does not
-      this.#socket.cork();
-      for (const piece of pieces) this.#socket.write(piece);
-      this.#socket.uncork();
-    });
-  }
-
-  #receive(chunk: Uint8Array): void {
-    const messages: Uint8Array[] = [];
-    try {
-      this.#reader.push(chunk, messages);
-      for (const message of messages) this.#settle(message);
-    } catch (error) {
-      this.#error ??= error as Error;
-      this.#socket.destroy();
-    }
-  }
-
-  #settle(message: Uint8Array): void {
-    const { responseTo, reply } = parseMsgReply(message);
-    const pending = this.#pending;
-    if (pending?.id !== responseTo) throw new Error(`reply to request ${responseTo}, which nobody made`);
-    this.#pending = undefined;
-    this.#socket.unref();
-    pending.resolve(reply);
-  }
-
-  #fail(cause: unknown): void {
-    const pending = this.#pending;
-    this.#pending = undefined;
-    pending?.reject(new EndpointUnreachableError(this.#address, cause));
   }
 }
 

@@ -81,7 +81,7 @@ function checkApiVersion(body: Uint8Array, command: string): void {
       "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion",
     );
   }
-  if (version.type !== BsonType.string) throw wrongFieldType("apiVersion", "string");
+  if (version.type !== BsonType.string) throw wrongFieldType("apiVersion", "string", version);
   if (asString(version) !== "1") throw new CommandError(ErrorCode.APIVersionError, 'API version must be "1"');
   const strict = getField(body, "apiStrict");
   if (!strict || !isTruthy(strict) || API_V1.has(command)) return;
@@ -99,7 +99,7 @@ function checkApiVersion(body: Uint8Array, command: string): void {
 function checkWriteConcern(body: Uint8Array): void {
   const concern = getField(body, "writeConcern");
   if (!concern || concern.type === BsonType.null) return;
-  if (concern.type !== BsonType.object) throw wrongFieldType("writeConcern", "object");
+  if (concern.type !== BsonType.object) throw wrongFieldType("writeConcern", "object", concern);
   const w = getField(asDocument(concern), "w");
   if (!w || w.type === BsonType.string || w.type === BsonType.object || w.type === BsonType.null) return;
   if (!isNumeric(w)) {
@@ -163,10 +163,10 @@ const LEVELS: ReadonlySet<string> = new Set(["local", "available", "majority", "
 function checkReadConcern(body: Uint8Array): void {
   const concern = getField(body, "readConcern");
   if (!concern || concern.type === BsonType.null) return;
-  if (concern.type !== BsonType.object) throw wrongFieldType("readConcern", "object");
+  if (concern.type !== BsonType.object) throw wrongFieldType("readConcern", "object", concern);
   const level = getField(asDocument(concern), "level");
   if (!level) return;
-  if (level.type !== BsonType.string) throw wrongFieldType("readConcern.level", "string");
+  if (level.type !== BsonType.string) throw wrongFieldType("readConcern.level", "string", level);
   const name = asString(level);
   if (name === "snapshot") throw notSimulated("read concern snapshot");
   if (LEVELS.has(name)) return;

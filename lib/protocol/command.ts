@@ -22,6 +22,7 @@ import {
   getField,
   isNumeric,
   isTruthy,
+  nameOfType,
   toDocument,
 } from "../bson/index.js";
 import type { ClientInfo, Reply, Request } from "./endpoint.js";
@@ -78,9 +79,9 @@ export function documentsOf(request: Request, name: string): readonly Uint8Array
       `BSON field '${request.command}.${name}' is missing but a required field`,
     );
   }
-  if (field.type !== BsonType.array) throw wrongType(request, name, "array");
+  if (field.type !== BsonType.array) throw wrongType(request, name, "array", field);
   return elements(asDocument(field)).map((value, index) => {
-    if (value.type !== BsonType.object) throw wrongType(request, `${name}.${index}`, "object");
+    if (value.type !== BsonType.object) throw wrongType(request, `${name}.${index}`, "object", value);
     return asDocument(value);
   });
 }
@@ -90,8 +91,8 @@ export function duplicateField(name: string): CommandError {
   return new CommandError(40433, `Duplicate field between body and document sequence ${name}`);
 }
 
-function wrongType(request: Request, name: string, expected: string): CommandError {
-  return wrongFieldType(`${request.command}.${name}`, expected);
+function wrongType(request: Request, name: string, expected: string, found: RawValue): CommandError {
+  return wrongFieldType(`${request.command}.${name}`, expected, found);
 }
 
 /** Characters no database name may hold. */
@@ -108,15 +109,24 @@ export function checkDatabaseName(db: string): void {
   }
 }
 
+/** Commands that look at their namespace before their arguments: InvalidNamespace (73) where others say BadValue (2). */
+const NAMESPACE_FIRST: ReadonlySet<string> = new Set(["count", "distinct", "validate"]);
+
 /**
  * The namespace that the command's first element names: `library.loans`.
- * @throws CommandError InvalidNamespace (73) for a value that is no string, or a name that
- * {@link checkNamespace} refuses.
+ * @throws CommandError BadValue (2) for a value that is no string, of some commands InvalidNamespace (73);
+ * InvalidNamespace for a name that {@link checkNamespace} refuses.
  */
 export function collectionNamespace(request: Request): string {
   const value = firstField(request.body)?.[1];
   if (value?.type !== BsonType.string && value?.type !== BsonType.symbol) {
-    throw new CommandError(ErrorCode.InvalidNamespace, "collection name has invalid type, expected a string");
+    const isNumberToFind = request.command === "find" && value?.type === BsonType.int32;
+    throw new CommandError(
+      isNumberToFind || NAMESPACE_FIRST.has(request.command)
+        ? ErrorCode.InvalidNamespace
+        : ErrorCode.BadValue,
+      `Collection name has invalid type ${value ? nameOfType(value.type) : "missing"}`,
+    );
   }
   const collection = asString(value);
   checkNamespace(request.db, collection);

@@ -26,6 +26,7 @@ import { CommandError, ErrorCode } from "./errors.js";
  * @param batch raw documents
  * @param which `firstBatch` of find, aggregate, …; `nextBatch` of getMore
  * @param extra further fields beside `cursor`
+ * @param partial documents of some shards are missing, and the client allowed that
  */
 export function cursorReply(
   ns: string,
@@ -33,9 +34,11 @@ export function cursorReply(
   batch: readonly Uint8Array[],
   which: "firstBatch" | "nextBatch",
   extra?: object,
+  partial = false,
 ): Reply {
-  const cursor = new DocumentWriter().arrayOf(which, batch).int64("id", id).string("ns", ns).finish();
-  const writer = new DocumentWriter().document("cursor", cursor);
+  const cursor = new DocumentWriter().arrayOf(which, batch);
+  if (partial) cursor.bool("partialResultsReturned", true);
+  const writer = new DocumentWriter().document("cursor", cursor.int64("id", id).string("ns", ns).finish());
   if (extra) writer.fieldsOf(toDocument(extra));
   return { body: writer.double("ok", 1).finish() };
 }

@@ -53,6 +53,23 @@ export interface Reply {
  */
 export interface Endpoint {
   run(request: Request): Promise<Reply>;
+  /**
+   * How many connections to it have broken. Where the number has grown, the server behind it may be another
+   * process than before. Absent where there is no connection that could break.
+   */
+  readonly breaks?: number;
+  /** Its connections, where there are any. */
+  readonly pool?: PoolStatistics;
+}
+
+/** The connections to a server. */
+export interface PoolStatistics {
+  /** Those with a request on them. */
+  readonly inUse: number;
+  /** Those at rest. */
+  readonly available: number;
+  /** All that were ever made. */
+  readonly created: number;
 }
 
 /** No reply could be had: the server behind a `net/client` endpoint is gone or not there. */
@@ -60,11 +77,14 @@ export class EndpointUnreachableError extends Error {
   override readonly name = "EndpointUnreachableError";
   /** `host:port` that was tried. */
   readonly address: string;
+  /** False where the request has certainly never reached the server; true where nobody knows. */
+  readonly mayHaveRun: boolean;
 
-  constructor(address: string, cause?: unknown) {
+  constructor(address: string, cause?: unknown, mayHaveRun = true) {
     const detail = cause instanceof Error ? cause.message : String(cause ?? "connection closed");
     super(`cannot reach ${address}: ${detail}`, { cause });
     this.address = address;
+    this.mayHaveRun = mayHaveRun;
   }
 }
 

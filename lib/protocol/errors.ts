@@ -15,7 +15,7 @@
  * answered approximately: see {@link notSimulated}.
  */
 import type { RawValue } from "../bson/index.js";
-import { BsonError, DocumentWriter, encodeValue, toDocument } from "../bson/index.js";
+import { BsonError, DocumentWriter, encodeValue, nameOfType, toDocument } from "../bson/index.js";
 import type { Reply } from "./endpoint.js";
 import { EndpointUnreachableError } from "./endpoint.js";
 
@@ -85,7 +85,9 @@ export const ErrorCode = {
   NamespaceNotSharded: 118,
   DocumentValidationFailure: 121,
   CommandFailed: 125,
+  FailedToSatisfyReadPreference: 133,
   CappedPositionLost: 136,
+  CursorInUse: 143,
   ExceededMemoryLimit: 146,
   StaleEpoch: 150,
   ChunkTooBig: 153,
@@ -200,11 +202,13 @@ export class CommandError extends Error {
  * A field has a value of a type that the command does not take.
  * @param field with its command or parent, e.g. `"insert.ordered"`
  * @param expected the type's BSON name
+ * @param found the value as it came; its type is named too
  */
-export function wrongFieldType(field: string, expected: string): CommandError {
+export function wrongFieldType(field: string, expected: string, found?: RawValue): CommandError {
+  const type = found ? ` '${nameOfType(found.type)}'` : "";
   return new CommandError(
     ErrorCode.TypeMismatch,
-    `BSON field '${field}' is the wrong type, expected type '${expected}'`,
+    `BSON field '${field}' is the wrong type${type}, expected type '${expected}'`,
   );
 }
 

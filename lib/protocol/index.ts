@@ -1,5 +1,5 @@
 /** The language that all parts of the system speak: requests, replies, errors, and their bytes on the wire. */
-export type { ClientInfo, Endpoint, Environment, Reply, Request } from "./endpoint.js";
+export type { ClientInfo, Endpoint, Environment, PoolStatistics, Reply, Request } from "./endpoint.js";
 export { EndpointUnreachableError } from "./endpoint.js";
 export {
   codeName,
@@ -22,6 +22,13 @@ export {
   request,
   throwIfFailed,
 } from "./command.js";
+export type { ArgumentsDefinition } from "./arguments.js";
+export { Arguments, isGeneric } from "./arguments.js";
+export type { OperationKind, OperationResult } from "./bulkReplies.js";
+export { BulkReplies } from "./bulkReplies.js";
+export type { BulkOperation, BulkTarget, DeleteParts, UpdateParts } from "./bulkWrite.js";
+export { deleteParts, readArrayFilters, readBulkOperations, updateParts } from "./bulkWrite.js";
+export { isRawValue, writeErrorFields } from "./writeErrors.js";
 export { checkBatchSize, checkObjectSize, checkRequest, checkSystemCollection } from "./checks.js";
 export type { CursorBatch } from "./cursor.js";
 export { cursorReply, readCursorReply } from "./cursor.js";
@@ -49,4 +56,18 @@ export {
   statementIds,
   transactionTooOld,
 } from "./session.js";
+export type { ParameterDefinition, ParameterDetails } from "./parameters.js";
+export * as parameters from "./parameters.js";
+export { ParameterSet } from "./parameters.js";
+export type {
+  CommandLine,
+  ConnectionCounts,
+  HostInfo,
+  MemoryUse,
+  NetworkUse,
+  ShutdownRequest,
+} from "./process.js";
+export type { NamespaceUse, OperationCounts, Use } from "./statistics.js";
+export { ServerStatistics } from "./statistics.js";
+export { encodeTree, treeReply } from "./tree.js";
 export { SERVER_VERSION, WIRE_VERSIONS } from "./release.js";

@@ -147,7 +147,7 @@ function toRequest({ body, sequences }: Sections): Request {
     );
   }
   if (db.type !== BsonType.string) {
-    throw wrongFieldType(`${command}.$db`, "string");
+    throw wrongFieldType(`${command}.$db`, "string", db);
   }
   const name = asString(db);
   checkDatabaseName(name);

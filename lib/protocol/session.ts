@@ -79,7 +79,7 @@ export function retryableNumber(body: Uint8Array, command: string): RetryableNum
   const session = sessionOf(body, command);
   const number = present(getField(body, "txnNumber"));
   if (!number) return undefined;
-  if (number.type !== BsonType.int64) throw wrongFieldType(`${command}.txnNumber`, "long");
+  if (number.type !== BsonType.int64) throw wrongFieldType(`${command}.txnNumber`, "long", number);
   if (session === undefined) {
     throw new CommandError(
       ErrorCode.InvalidOptions,
@@ -103,7 +103,7 @@ export function retryableNumber(body: Uint8Array, command: string): RetryableNum
 export function statementIds(body: Uint8Array, command: string, count: number): (index: number) => number {
   const list = present(getField(body, "stmtIds"));
   const single = present(getField(body, "stmtId"));
-  if (single && single.type !== BsonType.int32) throw wrongFieldType(`${command}.stmtId`, "int");
+  if (single && single.type !== BsonType.int32) throw wrongFieldType(`${command}.stmtId`, "int", single);
   const first = single ? asNumber(single) : 0;
   if (!list) return (index) => first + index;
   if (single) {
@@ -112,7 +112,7 @@ export function statementIds(body: Uint8Array, command: string, count: number): 
       "May not specify both stmtId and stmtIds in write command",
     );
   }
-  if (list.type !== BsonType.array) throw wrongFieldType(`${command}.stmtIds`, "array");
+  if (list.type !== BsonType.array) throw wrongFieldType(`${command}.stmtIds`, "array", list);
   const values = elements(asDocument(list));
   if (values.some(({ type }) => type !== BsonType.int32))
     throw wrongFieldType(`${command}.stmtIds`, "array of int");
@@ -159,14 +159,14 @@ export function sessionKey(lsid: Uint8Array): string {
       "BSON field 'lsid.id' is missing but a required field",
     );
   }
-  if (id.type !== BsonType.binary) throw wrongFieldType("lsid.id", "binData");
+  if (id.type !== BsonType.binary) throw wrongFieldType("lsid.id", "binData", id);
   return sortableValue(id);
 }
 
 function sessionOf(body: Uint8Array, command: string): string | undefined {
   const lsid = present(getField(body, "lsid"));
   if (!lsid) return undefined;
-  if (lsid.type !== BsonType.object) throw wrongFieldType(`${command}.lsid`, "object");
+  if (lsid.type !== BsonType.object) throw wrongFieldType(`${command}.lsid`, "object", lsid);
   return sessionKey(asDocument(lsid));
 }
 

@@ -28,3 +28,4 @@ export {
 export { compileSort, type Sort, type SortField } from "./sort/index.js";
 export * from "./update/index.js";
 export { typeName } from "./values/types.js";
+export { countAsAggregate, distinctAsAggregate, findAsAggregate } from "./viewReads.js";

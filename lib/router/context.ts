@@ -7,6 +7,7 @@ import {
   asNumber,
   BsonType,
   EMPTY_DOCUMENT,
+  getField,
   isNumeric,
   topLevelNames,
 } from "../bson/index.js";
@@ -22,21 +23,29 @@ import type { Rules } from "./rules.js";
 import type { LogicalClock } from "./support/clock.js";
 import type { IdSource } from "./support/ids.js";
 import type { NamespaceLocks } from "./support/locks.js";
+import type { ServerState } from "./server/state.js";
+import type { RetryableWrites } from "./support/retryableWrites.js";
 import type { TraceLog } from "./trace.js";
+import type { ViewCatalog } from "./views/viewCatalog.js";
 
 /** The router's parts, as commands see them. */
 export interface RouterContext {
   readonly environment: Environment;
   readonly rules: Rules;
   readonly catalog: Catalog;
+  /** Which unsharded names are views. */
+  readonly views: ViewCatalog;
   readonly shards: ShardRegistry;
   readonly locks: NamespaceLocks;
   readonly trace: TraceLog;
   readonly cursors: CursorStore;
   readonly clock: LogicalClock;
   readonly ids: IdSource;
+  readonly retryable: RetryableWrites;
   /** `host:port` of this router. */
   readonly host: string;
+  /** What commands about the server itself read. */
+  readonly server: ServerState;
   /** When the router started, milliseconds. */
   readonly startedAt: number;
 }
@@ -56,6 +65,8 @@ export interface Command {
    * only shards answer leave the check to them.
    */
   readonly fields?: readonly string[];
+  /** A sentence for `listCommands`. */
+  readonly help?: string;
   /** Answers a retried `txnNumber` with the first reply. */
   readonly retryable?: boolean;
   run(context: RouterContext, request: Request): Promise<Reply> | Reply;
@@ -87,30 +98,38 @@ export function documentField(request: Request, name: string): Uint8Array {
  * @throws CommandError TypeMismatch (14) for a value of another type
  */
 export function optionalDocument(request: Request, name: string): Uint8Array | undefined {
-  const value = bodyField(request, name);
-  if (!value || value.type === BsonType.null) return undefined;
+  const value = optionalField(request, name);
+  if (!value) return undefined;
   if (value.type !== BsonType.object) throw wrongType(request, name, "object");
   return asDocument(value);
 }
 
 /**
- * A top-level whole number of the command, or undefined.
- * @throws CommandError TypeMismatch (14); BadValue (2) for a negative one
+ * A top-level number of the command without its fraction, or undefined.
+ * @throws CommandError TypeMismatch (14)
+ */
+export function optionalNumber(request: Request, name: string): number | undefined {
+  const value = optionalField(request, name);
+  if (!value) return undefined;
+  if (!isNumeric(value)) throw wrongType(request, name, "long");
+  return Math.trunc(asNumber(value));
+}
+
+/**
+ * A top-level whole number of the command that may not be negative, or undefined.
+ * @throws CommandError TypeMismatch (14); 51024 for a negative one
  */
 export function optionalCount(request: Request, name: string): number | undefined {
-  const value = bodyField(request, name);
-  if (!value || value.type === BsonType.null) return undefined;
-  if (!isNumeric(value)) throw wrongType(request, name, "number");
-  const count = asNumber(value);
-  if (count < 0 || !Number.isInteger(count)) {
-    throw new CommandError(ErrorCode.BadValue, `BSON field '${name}' must be a whole number >= 0`);
+  const count = optionalNumber(request, name);
+  if (count !== undefined && !(count >= 0)) {
+    throw new CommandError(51024, `BSON field '${name}' value must be >= 0, actual value '${count}'`);
   }
   return count;
 }
 
 /** A top-level flag of the command; numbers count by being zero or not. */
 export function flag(request: Request, name: string, absent = false): boolean {
-  const value = bodyField(request, name);
+  const value = optionalField(request, name);
   if (!value) return absent;
   if (value.type === BsonType.bool) return asBoolean(value);
   if (isNumeric(value)) return asNumber(value) !== 0;
@@ -123,12 +142,31 @@ export function expressionOptions(context: RouterContext, request: Request): Exp
   const { now, random } = context.environment;
   // $$NOW is one moment for the whole command.
   let started: number | undefined;
-  return { now: () => (started ??= now()), random, ...(variables && { let: variables }) };
+  const allowDiskUse = flag(request, "allowDiskUse", true);
+  return { now: () => (started ??= now()), random, allowDiskUse, ...(variables && { let: variables }) };
 }
 
-/** The error of a field with the wrong type. */
+/** A top-level field of the command; null and the deprecated undefined count as not there. */
+export function optionalField(request: Request, name: string): RawValue | undefined {
+  const value = bodyField(request, name);
+  return value?.type === BsonType.null || value?.type === BsonType.undefined ? undefined : value;
+}
+
+/**
+ * The error of a field with the wrong type; names the type that was found.
+ * @param name the field, or a path into it: `cursor.batchSize`, `cursors.0`
+ */
 export function wrongType(request: Request, name: string, expected: string): CommandError {
-  return wrongFieldType(`${request.command}.${name}`, expected);
+  let found: RawValue | undefined;
+  let inside: Uint8Array | undefined = request.body;
+  for (const part of name.split(".")) {
+    found = inside && getField(inside, part);
+    inside =
+      found && (found.type === BsonType.object || found.type === BsonType.array)
+        ? asDocument(found)
+        : undefined;
+  }
+  return wrongFieldType(`${request.command}.${name}`, expected, found);
 }
 
 /** The error of a required field that is not there. */

@@ -14,18 +14,23 @@ import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js
 import { checkRequest, CommandError, ErrorCode, errorReply, notSimulated } from "../protocol/index.js";
 import { Catalog } from "./catalog/catalog.js";
 import { CONFIG_SHARD, ShardRegistry } from "./catalog/shards.js";
+import { asQueryFailure, isUnreachable } from "./catalog/unreachable.js";
 import { COMMANDS_BY_NAME, NOT_SIMULATED } from "./commands/table.js";
 import type { Command, RouterContext } from "./context.js";
 import { checkFields } from "./context.js";
 import { CursorStore } from "./merging/cursorStore.js";
 import type { RulesVersion } from "./rules.js";
 import { rulesFor } from "./rules.js";
+import type { RouterProcess } from "./server/state.js";
+import { ServerState } from "./server/state.js";
+import { restoreShard } from "./ddl/restoreShard.js";
 import { LogicalClock } from "./support/clock.js";
 import { IdSource } from "./support/ids.js";
 import { NamespaceLocks } from "./support/locks.js";
 import { RetryableWrites } from "./support/retryableWrites.js";
 import { TraceLog } from "./trace.js";
 import { SERVER_VERSION } from "./version.js";
+import { ViewCatalog } from "./views/viewCatalog.js";
 
 /** What a router needs. */
 export interface RouterOptions {
@@ -43,12 +48,13 @@ export interface RouterOptions {
   readonly chunkSizeBytes?: number;
   /** Connection string of the config server, for messages. */
   readonly configHost?: string;
+  /** The process it runs in, for serverStatus and the like. */
+  readonly process?: RouterProcess;
 }
 
 /** A simulated mongos. Call {@link start} before the first request. */
 export class Router implements Endpoint {
   readonly #context: RouterContext;
-  readonly #retryable = new RetryableWrites();
 
   /** @throws CommandError BadValue (2) for unknown rules */
   constructor(options: RouterOptions) {
@@ -58,20 +64,26 @@ export class Router implements Endpoint {
     const shards = new ShardRegistry(config, options.connect);
     const clock = new LogicalClock(environment);
     const ids = new IdSource(environment);
+    const server = new ServerState(options.process);
     const { chunkSizeBytes } = options;
+    const catalog = new Catalog({ shards, rules, clock, ids, environment, host, chunkSizeBytes });
     this.#context = {
       environment,
       rules,
-      catalog: new Catalog({ shards, rules, clock, ids, environment, host, chunkSizeBytes }),
+      catalog,
+      views: new ViewCatalog(catalog, shards),
       shards,
       locks: new NamespaceLocks(),
-      trace: new TraceLog(),
+      trace: new TraceLog(undefined, (record) => server.targeting.add(record)),
+      server,
       cursors: new CursorStore(ids, environment.now),
       clock,
       ids,
+      retryable: new RetryableWrites(),
       host,
       startedAt: environment.now(),
     };
+    shards.onReturn((id, direct) => this.#restore(id, { ...this.#context, shards: direct }));
   }
 
   /**
@@ -84,17 +96,36 @@ export class Router implements Endpoint {
 
   /** Answers one command. Never rejects: failures are replies with `ok: 0`. */
   async run(request: Request): Promise<Reply> {
+    const { server, environment, rules, clock } = this.#context;
+    const { statistics, running } = server;
+    const isAbsent = rules.absentCommands.has(request.command);
+    const command = isAbsent ? undefined : COMMANDS_BY_NAME.get(request.command);
+    const opid = ++statistics.operationNumber;
+    const since = environment.now();
+    running.set(opid, { request, since });
     let reply: Reply;
     try {
-      reply = await this.#dispatch(request);
+      if (!command) throw unknownCommand(request.command, isAbsent);
+      reply = await this.#dispatch(request, command);
     } catch (error) {
       if (!(error instanceof CommandError)) {
         const message = error instanceof Error ? error.message : String(error);
-        this.#context.environment.log?.("warn", `${request.command} failed unexpectedly`, { message });
+        environment.log?.("warn", `${request.command} failed unexpectedly`, { message });
       }
-      reply = errorReply(error);
+      reply = errorReply(request.command === "find" ? asQueryFailure(error) : error);
     }
-    return { body: this.#context.clock.stamp(reply.body) };
+    running.delete(opid);
+    if (command) statistics.record(command.name, request, reply, environment.now() - since);
+    else statistics.unknownCommands += 1;
+    return { body: clock.stamp(reply.body) };
+  }
+
+  /**
+   * Makes a shard that was started again know its sharded collections. What is sent to it would do that too.
+   * @throws CommandError when it can't be reached
+   */
+  async welcomeBack(shard: string): Promise<void> {
+    await this.#context.shards.must(shard, "admin", { ping: 1 });
   }
 
   /** Closes what is open on the shards. */
@@ -102,9 +133,7 @@ export class Router implements Endpoint {
     void this.#context.cursors.closeAll();
   }
 
-  async #dispatch(request: Request): Promise<Reply> {
-    const command = COMMANDS_BY_NAME.get(request.command);
-    if (!command) throw unknownCommand(request.command);
+  async #dispatch(request: Request, command: Command): Promise<Reply> {
     if (command.adminOnly && request.db !== "admin") {
       throw new CommandError(
         ErrorCode.Unauthorized,
@@ -114,7 +143,22 @@ export class Router implements Endpoint {
     if (command.fields) checkFields(request, command.fields);
     checkRequest(request);
     if (!command.retryable) return command.run(this.#context, request);
-    return this.#retryable.once(request, command.name, (part) => this.#write(command, part));
+    return this.#context.retryable.once(request, command.name, (part) => this.#write(command, part));
+  }
+
+  /** A refusal must not keep the shard from everything else; that it does not answer is the caller's to know. */
+  async #restore(shard: string, context: RouterContext): Promise<void> {
+    try {
+      await restoreShard(context, shard);
+    } catch (error) {
+      if (!(error instanceof CommandError) || isUnreachable(error)) throw error;
+      const { code, message } = error;
+      context.environment.log?.("warn", "a shard did not get its collections again", {
+        shard,
+        code,
+        message,
+      });
+    }
   }
 
   async #write(command: Command, request: Request): Promise<Reply> {
@@ -123,7 +167,8 @@ export class Router implements Endpoint {
   }
 }
 
-function unknownCommand(name: string): CommandError {
-  if (NOT_SIMULATED.has(name)) return notSimulated(`the command ${name}`);
+/** @param isAbsent the command came with a later release than the rules' */
+function unknownCommand(name: string, isAbsent: boolean): CommandError {
+  if (!isAbsent && NOT_SIMULATED.has(name)) return notSimulated(`the command ${name}`);
   return new CommandError(ErrorCode.CommandNotFound, `no such command: '${name}'`);
 }

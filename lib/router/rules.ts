@@ -54,6 +54,8 @@ export interface Rules {
   readonly keyValuesChangeable: boolean;
   /** Changing a value needs the full old key in the filter (4.2–7.0), else 31025 (§4.5). */
   readonly keyChangeNeedsFullKey: boolean;
+  /** A deleteOne or findAndModify whose filter targets one shard needs no more (late 5.0+); before, the key (§4.3). */
+  readonly oneShardSuffices: boolean;
   /** Single writes without the key find their document first (7.1+); before, they are refused (§4.3). */
   readonly twoPhaseWrites: boolean;
 
@@ -66,27 +68,34 @@ export interface Rules {
 
   /** The last index that supports a ranged shard key can't be dropped (370, since 6.0; §1.5). */
   readonly lastKeyIndexProtected: boolean;
+  /** The same of a hashed shard key: 6.0 alone, since 7.0.3 it may go (§1.5, §12.13). */
+  readonly lastHashedKeyIndexProtected: boolean;
+  /** renameCollection takes a sharded collection (5.0+). */
+  readonly shardedRename: boolean;
+  /** removeShard also lists unsharded collections that moveCollection has to take away (8.0+; §8.4). */
+  readonly removeShardListsCollections: boolean;
 
-  /** refineCollectionShardKey exists (4.4+; §8.1). */
-  readonly refine: boolean;
-  /** reshardCollection exists (5.0+; §8.2). */
-  readonly reshard: boolean;
-  /** moveRange exists (6.0+; §3.2). */
-  readonly moveRange: boolean;
-  /** analyzeShardKey and mergeAllChunksOnShard exist (7.0+; §3.2, §9). */
-  readonly analyzeShardKey: boolean;
-  /** moveCollection and unshardCollection exist (8.0+; §8.3). */
-  readonly moveCollection: boolean;
+  /** Commands, in all spellings, that came with a later release: not found (59) here (§3.2, §8, §9). */
+  readonly absentCommands: ReadonlySet<string>;
 
   /** `$lookup` may join a sharded collection (5.1+; §6). */
   readonly shardedLookup: boolean;
+  /** `$shardedDataDistribution` exists (6.0.3+; §6). */
+  readonly shardedDataDistribution: boolean;
+  /** `$listClusterCatalog` exists (8.0.10+). */
+  readonly listClusterCatalog: boolean;
   /** How explain names a merge on the router: `mongos`, in today's manual `router` (§5.2). */
   readonly mergeTypeName: "mongos" | "router";
+  /** The explain field with the shard that would merge; absent while that was always the primary (§5.2). */
+  readonly mergeShardField: "mergeShardId" | "mergeShard" | undefined;
+  /** A `$group` whose `_id` has the whole shard key runs whole on the shards (8.0+; §6). */
+  readonly fullGroupPushdown: boolean;
 }
 
-type Change = Partial<Omit<Rules, "version">>;
+type Behaviour = Omit<Rules, "version" | "absentCommands">;
+type Change = Partial<Behaviour>;
 
-const FIRST: Omit<Rules, "version"> = {
+const FIRST: Behaviour = {
   enableShardingNeeded: true,
   initialChunksPerShard: 2,
   initialShardsShuffled: false,
@@ -96,25 +105,28 @@ const FIRST: Omit<Rules, "version"> = {
   missingKeyFieldsAllowed: false,
   keyValuesChangeable: false,
   keyChangeNeedsFullKey: false,
+  oneShardSuffices: false,
   twoPhaseWrites: false,
   chunkSizeMB: 64,
   autoSplit: true,
   balancesBy: "chunks",
   lastKeyIndexProtected: false,
-  refine: false,
-  reshard: false,
-  moveRange: false,
-  analyzeShardKey: false,
-  moveCollection: false,
+  lastHashedKeyIndexProtected: false,
+  shardedRename: false,
+  removeShardListsCollections: false,
   shardedLookup: false,
+  shardedDataDistribution: false,
+  listClusterCatalog: false,
   mergeTypeName: "mongos",
+  mergeShardField: undefined,
+  fullGroupPushdown: false,
 };
 
 const CHANGES: readonly (readonly [RulesVersion, Change])[] = [
   ["2.4", {}],
   ["4.2", { keyValuesChangeable: true, keyChangeNeedsFullKey: true }],
-  ["4.4", { compoundHashedKeys: true, missingKeyFieldsAllowed: true, refine: true }],
-  ["5.0", { reshard: true }],
+  ["4.4", { compoundHashedKeys: true, missingKeyFieldsAllowed: true }],
+  ["5.0", { oneShardSuffices: true, shardedRename: true }],
   [
     "6.0",
     {
@@ -124,11 +136,13 @@ const CHANGES: readonly (readonly [RulesVersion, Change])[] = [
       autoSplit: false,
       balancesBy: "dataSize",
       lastKeyIndexProtected: true,
-      moveRange: true,
+      lastHashedKeyIndexProtected: true,
       shardedLookup: true,
+      mergeShardField: "mergeShardId",
+      shardedDataDistribution: true,
     },
   ],
-  ["7.0", { analyzeShardKey: true }],
+  ["7.0", { lastHashedKeyIndexProtected: false }],
   [
     "8.0",
     {
@@ -137,9 +151,40 @@ const CHANGES: readonly (readonly [RulesVersion, Change])[] = [
       numInitialChunks: "ignored",
       keyChangeNeedsFullKey: false,
       twoPhaseWrites: true,
-      moveCollection: true,
+      removeShardListsCollections: true,
       mergeTypeName: "router",
+      mergeShardField: "mergeShard",
+      fullGroupPushdown: true,
+      listClusterCatalog: true,
     },
+  ],
+];
+
+/**
+ * Commands about sharding, and `bulkWrite`, by the first rules that have them (§3.2, §8, §9; the releases are those
+ * of the manual's "New in version"). Older commands, and those that drivers and shells send when they connect, are
+ * there under all rules.
+ */
+const NEW_COMMANDS: readonly (readonly [RulesVersion, readonly string[]])[] = [
+  ["4.2", ["clearJumboFlag", "setAllowMigrations"]],
+  ["4.4", ["balancerCollectionStatus", "refineCollectionShardKey"]],
+  [
+    "5.0",
+    ["abortReshardCollection", "cleanupReshardCollection", "commitReshardCollection", "reshardCollection"],
+  ],
+  ["6.0", ["configureCollectionBalancing", "moveRange"]],
+  ["7.0", ["analyzeShardKey", "checkMetadataConsistency", "configureQueryAnalyzer", "mergeAllChunksOnShard"]],
+  [
+    "8.0",
+    [
+      "abortMoveCollection",
+      "abortUnshardCollection",
+      "bulkWrite",
+      "moveCollection",
+      "transitionFromDedicatedConfigServer",
+      "transitionToDedicatedConfigServer",
+      "unshardCollection",
+    ],
   ],
 ];
 
@@ -148,10 +193,15 @@ const TABLE: ReadonlyMap<string, Rules> = (() => {
   let sum = FIRST;
   for (const [version, change] of CHANGES) {
     sum = { ...sum, ...change };
-    table.set(version, { ...sum, version });
+    table.set(version, { ...sum, version, absentCommands: absentUnder(version) });
   }
   return table;
 })();
+
+function absentUnder(version: RulesVersion): ReadonlySet<string> {
+  const age = (one: RulesVersion): number => CHANGES.findIndex(([name]) => name === one);
+  return new Set(NEW_COMMANDS.flatMap(([since, names]) => (age(since) > age(version) ? names : [])));
+}
 
 /** Every version that has rules, oldest first. */
 export const RULES_VERSIONS: readonly RulesVersion[] = CHANGES.map(([version]) => version);

@@ -7,6 +7,10 @@
  *       shards     shardA returned 20
  *       merge      none
  *
+ *     insert library.events            3 documents
+ *       samples    { deviceId: "dev-0" } is at { deviceId: 2254643809256703712 }, …
+ *       ranges     …, each with how many of the documents went there
+ *
  * Plots, lessons and golden tests are views of it. Clients read it with the
  * admin command `{routingTrace: 1, since?, limit?}`.
  *
@@ -15,7 +19,9 @@
  * when somebody asks. The log is a ring: old entries fall out, `dropped` says
  * how many a reader has missed.
  */
-import { DocumentWriter, toDocument } from "../bson/index.js";
+import type { RawValue } from "../bson/index.js";
+import { array, describeDocument, DocumentWriter, NULL, string, toDocument } from "../bson/index.js";
+import { CommandError } from "../protocol/index.js";
 import type { ChunkMap } from "./catalog/chunkMap.js";
 import type { ShardedCollection } from "./catalog/entries.js";
 import type { ShardKeyPattern } from "./keys/shardKeyPattern.js";
@@ -36,6 +42,11 @@ export interface RoutingTraceEntry {
     key?: string;
     /** Bounds in chunk space as text. */
     bounds?: string;
+    /**
+     * Of inserts: the first few documents' extracted keys, and where a hashed one lies in chunk space:
+     * `{ deviceId: "dev-42" } is at { deviceId: 7632986869154119240 }`. A missing field is shown as null.
+     */
+    samples?: string[];
   };
   /** Chunks that the operation met; at most {@link MAX_RANGES}. */
   ranges: {
@@ -47,8 +58,12 @@ export interface RoutingTraceEntry {
   }[];
   /** How many further ranges are not listed; absent when none. */
   rangesOmitted?: number;
-  /** Work per shard, ascending by id. */
-  shards: { shard: string; sent?: number; returned?: number; ms?: number }[];
+  /**
+   * Work per shard, ascending by id. A write that finds its document before it writes has one element for each
+   * step instead, in order: `search` on the targeted shards, then `write` on the document's shard, or `insert`
+   * on its new and `delete` on its old shard.
+   */
+  shards: { shard: string; step?: WriteStep; sent?: number; returned?: number; ms?: number }[];
   merge: {
     kind: "none" | "concatenate" | "sort" | "group" | "count" | "errors";
     skip?: number;
@@ -56,15 +71,23 @@ export interface RoutingTraceEntry {
   };
 }
 
+/** Documents of an insert whose keys are told. */
+const MAX_SAMPLES = 3;
+
 /** Ranges that one entry lists at most. */
 export const MAX_RANGES = 256;
 
 /** Bytes of entries at which one reply is full. */
 const MAX_REPLY_BYTES = 8 * 1024 * 1024;
 
+/** A step of a careful write: find one document, write it by `_id`, or insert it here and delete it there. */
+export type WriteStep = "search" | "write" | "insert" | "delete";
+
 /** Work that one shard did for an operation. */
 export interface ShardWork {
   readonly shard: string;
+  /** Of a write that finds its document first (7.1+, key changes): what was asked. Such work is listed in order. */
+  readonly step?: WriteStep | undefined;
   /** Documents or statements sent. */
   sent?: number;
   /** Documents that came back in the first answer. */
@@ -85,6 +108,8 @@ export interface TraceRecord {
   target?: Targeting | undefined;
   /** Set for documents: how many went to which chunk. */
   documents?: ReadonlyMap<number, number> | undefined;
+  /** Keys of the first documents, as {@link sampleKeys} gives them. */
+  samples?: readonly (readonly RawValue[])[] | undefined;
   shards: ShardWork[];
   merge: RoutingTraceEntry["merge"];
 }
@@ -114,21 +139,51 @@ export function traceUnsharded(op: string, ns: string, shard: string, at: number
   return { at, op, ns, targeting: "unsharded", shards: [{ shard }], merge: { kind: "none" } };
 }
 
+/**
+ * The shard keys of the first few documents, copied: a slice would keep the whole message alive.
+ * @returns the key's values of each, not hashed; documents with an array in their key are left out
+ */
+export function sampleKeys(key: ShardKeyPattern, documents: readonly Uint8Array[]): RawValue[][] {
+  const samples: RawValue[][] = [];
+  const most = Math.min(documents.length, MAX_SAMPLES);
+  for (let i = 0; i < most; i++) {
+    try {
+      samples.push(key.originalsOf(documents[i]!).map(copied));
+    } catch (error) {
+      // Such a document is refused, and the reply says why.
+      if (!(error instanceof CommandError)) throw error;
+    }
+  }
+  return samples;
+}
+
+function copied(value: RawValue | undefined): RawValue {
+  if (!value) return NULL;
+  const { type, bytes, start, end } = value;
+  return { type, bytes: bytes.slice(start, end), start: 0, end: end - start };
+}
+
 /** The bounded log of records. */
 export class TraceLog {
   readonly #capacity: number;
+  readonly #onAdd: ((record: TraceRecord) => void) | undefined;
   readonly #ring: TraceRecord[] = [];
   #next = 1;
 
-  /** @param capacity entries kept */
-  constructor(capacity = 10_000) {
+  /**
+   * @param capacity entries kept
+   * @param onAdd told of every record
+   */
+  constructor(capacity = 10_000, onAdd?: (record: TraceRecord) => void) {
     this.#capacity = capacity;
+    this.#onAdd = onAdd;
   }
 
   /** Adds a finished record. */
   add(record: TraceRecord): void {
     this.#ring[(this.#next - 1) % this.#capacity] = record;
     this.#next += 1;
+    this.#onAdd?.(record);
   }
 
   /** The number that the next entry will get. */
@@ -164,6 +219,9 @@ function entryDocument(n: number, record: TraceRecord): Uint8Array {
   if (record.key && record.target && record.target.intervals.length > 0) {
     targeting.string("bounds", describeIntervals(record.target.intervals, record.key));
   }
+  if (record.key && record.samples && record.samples.length > 0) {
+    targeting.field("samples", array(record.samples.map(describeSample(record.key))));
+  }
   const { ranges, omitted } = rangesOf(record);
   const entry = new DocumentWriter()
     .int32("n", n)
@@ -173,8 +231,17 @@ function entryDocument(n: number, record: TraceRecord): Uint8Array {
     .document("targeting", targeting.finish())
     .arrayOf("ranges", ranges);
   if (omitted > 0) entry.int32("rangesOmitted", omitted);
-  const shards = [...record.shards].sort((a, b) => (a.shard < b.shard ? -1 : 1));
+  const inSteps = record.shards.some(({ step }) => step !== undefined);
+  const shards = inSteps ? record.shards : [...record.shards].sort((a, b) => (a.shard < b.shard ? -1 : 1));
   return entry.arrayOf("shards", shards.map(toDocument)).document("merge", toDocument(record.merge)).finish();
+}
+
+function describeSample(key: ShardKeyPattern): (sample: readonly RawValue[]) => RawValue {
+  return (sample) => {
+    const text = describeDocument(key.boundOf(sample));
+    if (key.hashedField < 0) return string(text);
+    return string(`${text} is at ${describeDocument(key.boundOf(key.pointOf(sample)))}`);
+  };
 }
 
 function rangesOf(record: TraceRecord): { ranges: Uint8Array[]; omitted: number } {

@@ -21,7 +21,11 @@ export async function run() {
       direct: { work: () => look(direct) },
       router: { work: () => look(collection) },
     });
-    report("findOne by shard key through the router / on the shard directly", times.direct / times.router);
+    report(
+      "findOne by shard key through the router / on the shard directly",
+      times.direct / times.router,
+      "≥ 0.9",
+    );
   } finally {
     await router.close();
     for (const shard of shards) await shard.close();

@@ -62,7 +62,7 @@ export async function run() {
     report(
       "inserts per second through the router / into one shard directly",
       times.direct / times.router,
-      "≥ 0.9",
+      "≥ 0.95",
     );
   } finally {
     await router.close();

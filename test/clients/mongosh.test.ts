@@ -1,4 +1,7 @@
-/** mongosh: a script of what students type, the words of its prompt, and the helpers of a replica set. */
+/**
+ * mongosh: a script of what students type, the words of its prompt, the helpers of a replica set, and those of a
+ * sharded cluster against `shardlab cluster`.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startProgram } from "../cluster/processes.js";
 import { describeWith, mongosh } from "./programs.js";
 import type { RunningServer } from "./servers.js";
-import { mongodProgram, portOf, servers } from "./servers.js";
+import { mongodProgram, portOf, servers, startRouter } from "./servers.js";
 
 let home: string;
 beforeAll(() => (home = mkdtempSync(path.join(tmpdir(), "shardlab-mongosh-"))));
@@ -153,6 +156,151 @@ describeWith(mongosh, "mongosh", () => {
       expect(stdout).toContain("switched to db library");
       expect(stdout.match(/> loans$/gm)?.length).toBe(2);
       expect(stdout).toContain("memberId: 7");
+      expect(stdout).not.toMatch(/MongoServerError|Uncaught/);
+    });
+  });
+
+  describe("on `shardlab cluster`", () => {
+    let router: RunningServer;
+    beforeAll(async () => {
+      router = await startRouter();
+    });
+    afterAll(() => router?.close());
+
+    it("gets a mongos's answers to what a student types", async () => {
+      const script = fileURLToPath(new URL("cluster.mongosh.js", import.meta.url));
+      const { stdout, stderr, code } = await shell(["--quiet", router.uri, "--file", script]);
+      expect([code, stderr]).toEqual([0, ""]);
+      const seen: unknown = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+      const both = ["shardA", "shardB"];
+      expect(seen).toEqual({
+        enableSharding: 1,
+        shardCollection: "library.loans",
+        splitAt: 1,
+        moveChunk: 1,
+        again: 23,
+        balancer: [true, "full"],
+        stopped: [false, "off"],
+        insertMany: 100, // memberId 0 … 99, days is its last digit; below 50 on shardA
+        find: [
+          { _id: 51, days: 1 },
+          { _id: 50, days: 0 },
+          { _id: 49, days: 9 },
+          { _id: 48, days: 8 },
+        ],
+        skipLimit: [0, 91, 81], // by days, then _id from above: 90, 80, … 0, 91, 81, …
+        count: [10, 100],
+        distinct: [0, 1, 2],
+        updateOne: 1,
+        updateMany: 10,
+        upsert: 500,
+        findAndModify: { _id: 500, memberId: 500, days: 5 },
+        moved: 1, // from memberId 7 to 77: to the other shard
+        deleted: [1, 10],
+        bulkWrite: [1, 1, 1],
+        aggregate: [
+          { _id: 0, n: 10, top: 90 },
+          { _id: 1, n: 10, top: 91 },
+          { _id: 2, n: 10, top: 92 },
+        ],
+        indexes: ["days_1", ["_id_", "memberId_1", "days_1"]],
+        unique: 67,
+        explainKey: ["SINGLE_SHARD", ["shardA"], "FETCH"],
+        explainRange: ["SINGLE_SHARD", ["shardB"], "FETCH"],
+        explainOther: ["SHARD_MERGE", both, expect.any(String)],
+        explainSort: ["SHARD_MERGE_SORT", both, expect.any(String)],
+        explainStats: [10, 10, 10],
+        explainUpdate: ["SHARD_WRITE", ["shardA"], "UPDATE"],
+        explainCount: ["SINGLE_SHARD", ["shardA"], "COUNT"],
+        explainAggregate: both,
+        // 100 without the ten of days 8, five on each shard, and with one that went from A to B.
+        distribution: [
+          ["Shard shardA", 44, 1],
+          ["Shard shardB", 46, 1],
+        ],
+        totals: [90, 2],
+        data: [
+          [
+            "library.loans",
+            [
+              ["shardA", 44, 0],
+              ["shardB", 46, 0],
+            ],
+          ],
+        ],
+        collStats: [true, 90, 3, both],
+        dbStats: ["library", 90, 2, 1],
+        statusKeys: [
+          "shardingVersion",
+          "shards",
+          "active mongoses",
+          "autosplit",
+          "balancer",
+          "shardedDataDistribution",
+          "databases",
+        ],
+        shards: [
+          ["shardA", 1],
+          ["shardB", 1],
+        ],
+        mongoses: [true],
+        statusLibrary: [
+          "shardA",
+          [
+            { shard: "shardA", nChunks: 1 },
+            { shard: "shardB", nChunks: 1 },
+          ],
+        ],
+        statusChunks: [
+          [{ $minKey: 1 }, 50, "shardA"],
+          [50, { $maxKey: 1 }, "shardB"],
+        ],
+        config: [2, { memberId: 1 }, true],
+        listShards: both,
+        isdbgrid: ["isdbgrid", 1],
+        serverStatus: ["mongos", true, true, true],
+        hostInfo: true,
+        currentOp: true,
+        killOp: "shardA",
+        shardMap: ["config", ...both],
+        profiling: 2,
+        fsync: [1, 1],
+        commands: true,
+        errors: [59, 61],
+        unsharded: ["SINGLE_SHARD", "shardA", [{ _id: 1, title: "Emma" }]],
+        collections: ["books", "loans"],
+        drop: [true, true, true], // the last of one that is gone: ok since 7.0
+        dropDatabase: 1,
+        databases: expect.not.arrayContaining(["library"]),
+      });
+    });
+
+    it("shows databases, collections and the cluster at its prompt", async () => {
+      const { stdout, code } = await shell(
+        [router.uri],
+        [
+          "use clinic",
+          'sh.shardCollection("clinic.visits", { patient: "hashed" })',
+          "db.visits.insertMany([...Array(200).keys()].map((patient) => ({ patient })))",
+          "show dbs",
+          "show collections",
+          "db.visits.getShardDistribution()",
+          "sh.status()",
+          "exit",
+          "",
+        ].join("\n"),
+      );
+      expect(code).toBe(0);
+      expect(stdout).toContain("[direct: mongos] clinic>");
+      expect(stdout).toMatch(/Using MongoDB:\s+8\.\d+\.\d+-shardlab/);
+      expect(stdout).toMatch(/clinic\s+\d+\.\d+ KiB/);
+      expect(stdout).toMatch(/> visits$/m);
+      expect(stdout).toContain("collectionsharded: 'clinic.visits'");
+      for (const shard of ["shardA", "shardB"])
+        expect(stdout).toMatch(new RegExp(`Shard ${shard} at ${shard}/127`));
+      expect(stdout).toMatch(/Totals\n\{\s+data: '[\d.]+KiB',\s+docs: 200,\s+chunks: 2/);
+      expect(stdout).toContain("shardKey: { patient: 'hashed' }");
+      expect(stdout).toMatch(/\{ shard: 'shardA', nChunks: 1 \}/);
       expect(stdout).not.toMatch(/MongoServerError|Uncaught/);
     });
   });

@@ -42,6 +42,60 @@ describeWith(pymongo, "pymongo, given only the connection string", () => {
     }
   });
 
+  it("works on sharded collections through the router as on those of a mongos", async () => {
+    const cluster = await Cluster.start({ shards: 2 });
+    try {
+      // 20 pupils, form = _id % 4: forms 0 and 1 on shardA, 2 and 3 on shardB; marks are [_id, 2 _id].
+      expect(await run("cluster.py", cluster.info.uri)).toEqual({
+        isMongos: true,
+        find: [17, 13, 9, 5, 1],
+        merged: [7, 8, 9, 10, 11, 12, 13],
+        count: [5, 20],
+        distinct: [0, 1, 2],
+        update: 6,
+        updateOne: 1,
+        upsert: 77,
+        findAndModify: { _id: 77, form: 3, name: "later" },
+        replace: 1,
+        delete: [1, 0],
+        moved: [1, 2, 1],
+        bulk: [2, 3, 2],
+        bulkErrors: [1, [0, 11000], [2, 11000]],
+        indexes: ["_id_", "form_1__id_1", "form_1__id_1_name_1", "name_hashed"],
+        noUnique: 67,
+        duplicate: [11000, { _id: 1 }],
+        explain: [
+          ["SINGLE_SHARD", ["shardB"]],
+          ["SHARD_MERGE", ["shardA", "shardB"]],
+          ["SHARD_MERGE_SORT", ["shardA", "shardB"]],
+        ],
+        group: [
+          { _id: 0, n: 5, best: 32 },
+          { _id: 1, n: 5, best: 34 },
+          { _id: 2, n: 5, best: 36 },
+          { _id: 3, n: 5, best: 38 },
+        ],
+        lookup: [
+          { _id: 1, teacher: "t1" },
+          { _id: 7, teacher: "t3" },
+        ],
+        lookupSharded: [0, 1, 2, 3].map((_id) => ({ _id, n: 5 })),
+        facet: [{ all: [{ n: 20 }], third: [{ n: 5 }] }],
+        out: 5,
+        view: [["p03", "p07", "p11", "p15", "p19"], 3, ["p03"]],
+        session: 6,
+        retried: [1, 1],
+        once: 1,
+        errors: [61, 2, 40324, 59, 23],
+        collections: ["forms", "pupils", "second", "seniors", "system.views"],
+        stats: [true, 1],
+        dropped: [false, 0],
+      });
+    } finally {
+      await cluster.close();
+    }
+  });
+
   it.each(Object.keys(servers))("finds what it expects of MongoDB in %s", async (name) => {
     const server = await servers[name]!();
     try {

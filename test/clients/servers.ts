@@ -1,10 +1,10 @@
-/** The servers that clients are let loose on: our program `mongod`, and a shard of an embedded cluster. */
+/** The servers that clients are let loose on: our program `mongod`, a shard of an embedded cluster, a router. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Cluster } from "../../lib/cluster/index.js";
 import type { Program } from "../cluster/processes.js";
-import { root, startProgram } from "../cluster/processes.js";
+import { root, startNode, startProgram } from "../cluster/processes.js";
 
 /** A server that runs. */
 export interface RunningServer {
@@ -21,6 +21,26 @@ export const servers: Readonly<Record<string, () => Promise<RunningServer>>> = {
   "lib/bin/mongod": startMongod,
   "the port of an embedded shard": startShard,
 };
+
+/** The command line, for tests that start it. */
+const shardlab = path.join(root, "dist/kernel/cli/main.js");
+
+/** The router of `shardlab cluster`, started as a user does it: two shards unless told otherwise. */
+export async function startRouter(...args: string[]): Promise<RunningServer> {
+  const program = startNode([shardlab, "cluster", "--seed", "7", "--json", ...args]);
+  const line = await program.line();
+  if (line === undefined) throw new Error(`the cluster did not start: ${program.stderr()}`);
+  const { uri } = JSON.parse(line) as { uri: string };
+  return {
+    uri,
+    port: Number(new URL(uri).port),
+    replSet: undefined,
+    async close() {
+      program.child.kill("SIGTERM");
+      await program.ended;
+    },
+  };
+}
 
 /** Path of our program, for harnesses that start it themselves. */
 export const mongodProgram = path.join(root, "lib/bin/mongod");

@@ -24,7 +24,7 @@ import { MongoClient } from "mongodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { downloadMongod } from "../../lib/cluster/engines/download.js";
 import { chooseMongod, findMongod } from "../../lib/cluster/engines/realMongod.js";
-import { Cluster, ClusterError, ownProgramPath } from "../../lib/cluster/index.js";
+import { banner, Cluster, ClusterError, ownProgramPath } from "../../lib/cluster/index.js";
 
 let folder: string;
 beforeEach(() => {
@@ -148,6 +148,9 @@ describe("a cluster on a found mongod", () => {
     const cluster = await Cluster.start({ engine: "mongod", shards: 2 }, (line) => said.push(line));
     expect(said[0]).toBe(`starting cfg, shardA, shardB: ${folder}/mongod 8.0.4`);
     expect(cluster.info).toMatchObject({ engine: "mongod", capabilities: { killShard: true } });
+    // The fake runs our own program, and the banner says so whatever the program's name.
+    expect(cluster.info.shardProgram).toMatchObject({ simulated: true });
+    expect(banner(cluster.info)).toContain("no MongoDB server");
     const client = await new MongoClient(cluster.info.uri, { serverSelectionTimeoutMS: 5_000 }).connect();
     await client.db("admin").command({ shardCollection: "library.loans", key: { memberId: "hashed" } });
     await client

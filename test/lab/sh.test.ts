@@ -1,9 +1,10 @@
 import { inspect } from "node:util";
-import type { Document } from "mongodb";
+import type { Document, MongoClient } from "mongodb";
 import { MinKey, Timestamp } from "mongodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Lab } from "../../lib/lab/lab.js";
 import { Sh } from "../../lib/lab/sh.js";
+import { ShHelpers } from "../../lib/lab/shHelpers.js";
 import { startLab } from "../../lib/lab/startLab.js";
 
 let lab: Lab;
@@ -81,21 +82,154 @@ describe("sh", () => {
     expect(await lab.sh.isBalancerRunning()).toMatchObject({ mode: "full", inBalancerRound: false, ok: 1 });
   });
 
-  it("says which argument is missing before it sends anything", () => {
-    const sh = lab.sh as unknown as Record<string, (...args: unknown[]) => unknown>;
-    expect(() => sh["shardCollection"]!("library.x")).toThrow(
-      "sh.shardCollection: the argument key is missing",
+  it("switches the balancer and its settings, as documents of config", async () => {
+    expect(await lab.sh.stopBalancer()).toMatchObject({ ok: 1 });
+    expect(await lab.sh.getBalancerState()).toBe(false);
+    expect(await lab.sh.isBalancerRunning()).toMatchObject({ mode: "off" });
+    expect(await lab.sh.setBalancerState(true)).toMatchObject({ ok: 1 });
+    expect(await lab.sh.getBalancerState()).toBe(true);
+    expect(await lab.sh.isAutoMergerEnabled()).toBe(true);
+    expect(await lab.sh.stopAutoMerger()).toMatchObject({ acknowledged: true, upsertedCount: 1 });
+    expect(await lab.sh.isAutoMergerEnabled()).toBe(false);
+    expect(await lab.sh.startAutoMerger()).toMatchObject({ modifiedCount: 1 });
+    expect(await lab.sh.disableAutoSplit()).toMatchObject({ upsertedCount: 1 });
+    expect(await lab.sh.enableAutoSplit()).toMatchObject({ modifiedCount: 1 });
+    expect(await lab.sh.disableBalancing("library.loans")).toMatchObject({
+      matchedCount: 1,
+      modifiedCount: 1,
+    });
+    expect((await lab.sh.status()).databases[0]!.collections["library.loans"]!.balancing).toBe(false);
+    expect(await lab.sh.enableBalancing("library.loans")).toMatchObject({ modifiedCount: 1 });
+    await lab.sh.disableAutoMerger("library.loans");
+    const collections = lab
+      .db("config")
+      .collection<{ _id: string; enableAutoMerge?: boolean }>("collections");
+    expect((await collections.findOne({ _id: "library.loans" }))!.enableAutoMerge).toBe(false);
+    await lab.sh.enableAutoMerger("library.loans");
+    expect(await collections.findOne({ _id: "library.loans" })).not.toHaveProperty("enableAutoMerge");
+  });
+
+  it("knows the cluster", async () => {
+    expect((await lab.sh.listShards({ _id: "shardB" })).length).toBe(1);
+    expect(await lab.sh.isConfigShardEnabled()).toEqual({ enabled: false });
+    const host = (await lab.sh.listShards())[0]!["host"] as string;
+    expect(await lab.sh.addShard(host)).toMatchObject({ shardAdded: "shardA", ok: 1 });
+  });
+
+  it("says how a collection is spread, in mongosh's words", async () => {
+    // 100 loans {_id: ObjectId, memberId: int32}: 4 + (1+4+12) + (1+9+4) + 1 = 36 bytes; 50 on each shard.
+    const distribution = await lab.sh.getShardDistribution("library.loans");
+    const [[first, onA], [, onB], [last, totals]] = Object.entries(distribution) as [
+      [string, Document],
+      [string, Document],
+      [string, Document],
+    ];
+    expect(first).toMatch(/^Shard shardA at shardA\/127\.0\.0\.1:\d+$/);
+    expect(onA).toEqual({
+      data: "1KiB",
+      docs: 50,
+      chunks: 1,
+      "estimated data per chunk": "1KiB",
+      "estimated docs per chunk": 50,
+    });
+    expect(onB).toMatchObject({
+      chunks: 2,
+      "estimated data per chunk": "900B",
+      "estimated docs per chunk": 25,
+    });
+    expect(last).toBe("Totals");
+    expect(totals).toEqual({
+      data: "3KiB",
+      docs: 100,
+      chunks: 3,
+      "Shard shardA": ["50 % data", "50 % docs in cluster", "36B avg obj size on shard"],
+      "Shard shardB": ["50 % data", "50 % docs in cluster", "36B avg obj size on shard"],
+    });
+    expect(inspect(distribution)).toContain("\n---\nTotals\n{\n  data: '3KiB',");
+    await expect(lab.sh.getShardDistribution("library.never")).rejects.toThrow(
+      "Collection never is not sharded",
     );
-    expect(() => sh["moveChunk"]!("library.loans", {})).toThrow(
-      "sh.moveChunk: the argument destination is missing",
+  });
+
+  it("checks its arguments as mongosh does, before it sends anything", async () => {
+    const sh = lab.sh as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const refused = async (helper: string, args: unknown[], message: string): Promise<void> => {
+      await expect(sh[helper]!(...args)).rejects.toMatchObject({
+        code: "COMMON-10001",
+        message: `[COMMON-10001] ${message} (Shard.${helper})`,
+      });
+    };
+    await refused("shardCollection", ["library.x"], "Missing required argument at position 1");
+    await refused("moveChunk", ["library.loans", {}], "Missing required argument at position 2");
+    await refused("enableSharding", [], "Missing required argument at position 0");
+    await refused("enableSharding", [7], "Argument at position 0 must be of type string, got number instead");
+    await refused(
+      "shardCollection",
+      ["library.x", { a: 1 }, "yes"],
+      "Argument at position 2 must be of type boolean or object, got string instead",
     );
-    expect(() => sh["enableSharding"]!()).toThrow("sh.enableSharding: the argument database is missing");
+    await refused("updateZoneKeyRange", ["a.b", {}, {}], "Missing required argument at position 3");
+    await refused(
+      "setBalancerState",
+      [1],
+      "Argument at position 0 must be of type boolean, got number instead",
+    );
+  });
+
+  it("sends every helper's command with mongosh's fields", async () => {
+    const sent: Document[] = [];
+    const client = {
+      db: (name: string) => ({
+        command: (command: Document): Promise<Document> => {
+          sent.push({ [name]: command });
+          return Promise.resolve({ ok: 1 });
+        },
+      }),
+    };
+    const sh = new Sh(() => client as unknown as MongoClient);
+    await sh.addShardTag("shardA", "EU");
+    await sh.removeShardTag("shardA", "EU");
+    await sh.addTagRange("a.b", { x: 0 }, { x: 1 }, "EU");
+    await sh.removeRangeFromZone("a.b", { x: 0 }, { x: 1 });
+    await sh.moveRange("a.b", "shardB", { x: 0 });
+    await sh.moveCollection("a.b", "shardB");
+    await sh.unshardCollection("a.b", "shardB");
+    await sh.abortReshardCollection("a.b");
+    await sh.disableMigrations("a.b");
+    await sh.balancerCollectionStatus("a.b");
+    await sh.shardAndDistributeCollection("a.b", { x: 1 }, { numInitialChunks: 4 });
+    await sh.startBalancer(5);
+    expect(sent.map(({ admin }) => admin as Document)).toEqual([
+      { addShardToZone: "shardA", zone: "EU" },
+      { removeShardFromZone: "shardA", zone: "EU" },
+      { updateZoneKeyRange: "a.b", min: { x: 0 }, max: { x: 1 }, zone: "EU" },
+      { updateZoneKeyRange: "a.b", min: { x: 0 }, max: { x: 1 }, zone: null },
+      { moveRange: "a.b", toShard: "shardB", min: { x: 0 } },
+      { moveCollection: "a.b", toShard: "shardB" },
+      { unshardCollection: "a.b", toShard: "shardB" },
+      { abortReshardCollection: "a.b" },
+      { setAllowMigrations: "a.b", allowMigrations: false },
+      { balancerCollectionStatus: "a.b" },
+      { shardCollection: "a.b", key: { x: 1 }, numInitialChunks: 4 },
+      { reshardCollection: "a.b", key: { x: 1 }, forceRedistribution: true, numInitialChunks: 4 },
+      { balancerStart: 1, maxTimeMS: 5 },
+    ]);
   });
 
   it("describes each of its methods", async () => {
     const { readFile } = await import("node:fs/promises");
-    const source = await readFile(new URL("../../lib/lab/sh.ts", import.meta.url), "utf8");
-    const methods = Object.getOwnPropertyNames(Sh.prototype).filter((name) => name !== "constructor");
+    const files = ["sh", "shBalancing", "shCollections"];
+    const read = (file: string): Promise<string> =>
+      readFile(new URL(`../../lib/lab/${file}.ts`, import.meta.url), "utf8");
+    const source = (await Promise.all(files.map(read))).join("\n");
+    const methods = new Set<string>();
+    for (
+      let level = Sh.prototype as object;
+      level !== ShHelpers.prototype;
+      level = Object.getPrototypeOf(level) as object
+    )
+      for (const name of Object.getOwnPropertyNames(level)) if (name !== "constructor") methods.add(name);
+    expect(methods.size).toBeGreaterThan(40);
     for (const method of methods) {
       const comment = new RegExp(String.raw`/\*\*((?:(?!\*/)[\s\S])*)\*/\s*(?:async )?${method}\(`).exec(
         source,

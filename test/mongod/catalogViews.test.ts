@@ -64,6 +64,13 @@ describe("a view", () => {
     [{ viewOn: "a", pipeline: [{ $currentOp: {} }] }, 73],
     [{ viewOn: "a$b" }, 73],
     [{ viewOn: "a", idIndex: { key: { _id: 1 }, name: "_id_" } }, 72],
+    [{ viewOn: "a", capped: true, size: 4096 }, 72],
+    [{ viewOn: "a", capped: true, size: 4096, max: 10 }, 72],
+    [{ viewOn: "a", validator: { n: 1 } }, 72],
+    [{ viewOn: "a", validationLevel: "off" }, 72],
+    [{ viewOn: "a", validationAction: "warn" }, 72],
+    [{ viewOn: "a", storageEngine: { wiredTiger: {} } }, 72],
+    [{ viewOn: "a", indexOptionDefaults: {} }, 72],
   ];
   it.each(bad)("of %j is refused and leaves nothing", async (options, code) => {
     const t = new TestMongod();

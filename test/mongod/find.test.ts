@@ -97,7 +97,14 @@ describe("find", () => {
     expect(await t.reply({ find: "books", limit: -1 })).toMatchObject({ code: 51024 });
     expect(await t.reply({ find: "books", skip: -1 })).toMatchObject({ code: 51024 });
     expect(await t.reply({ find: "books", foo: 1 })).toMatchObject({ code: 40415 });
-    expect(await t.reply({ find: 5 })).toMatchObject({ code: 73 });
+    expect(await t.reply({ find: 5 })).toMatchObject({
+      code: 73,
+      errmsg: "Collection name has invalid type int",
+    });
+    expect(await t.reply({ find: {} })).toMatchObject({
+      code: 2,
+      errmsg: "Collection name has invalid type object",
+    });
   });
 
   it("looks at the clock more often where single steps take long", () => {

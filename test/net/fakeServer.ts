@@ -1,4 +1,4 @@
-/** A server that knows five commands: enough for the official driver, and to see what arrives. */
+/** A server that knows a few commands: enough for the official driver, and to see what arrives. */
 import type { Endpoint, Reply, Request } from "../../lib/protocol/index.js";
 import { asNumber } from "../../lib/bson/index.js";
 import {
@@ -56,6 +56,9 @@ export class FakeServer implements Endpoint {
         for (let i = number(incoming, "wait"); i > 0; i--)
           await new Promise((resolve) => setImmediate(resolve));
         return okReply({ waited: number(incoming, "wait") });
+      case "sleep": // milliseconds
+        await new Promise((resolve) => setTimeout(resolve, number(incoming, "sleep")));
+        return okReply();
       case "large":
         return okReply({ text: "x".repeat(number(incoming, "large")) });
       case "insert":

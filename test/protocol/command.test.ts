@@ -71,7 +71,6 @@ describe("the namespace of a command", () => {
     ["li$brary", { find: "loans" }],
     ["x".repeat(64), { find: "loans" }],
     ["é".repeat(32), { find: "loans" }], // 64 bytes
-    ["library", {}],
     ["library", { find: 1 }],
     ["library", { find: "" }],
     ["library", { find: ".loans" }],
@@ -80,6 +79,10 @@ describe("the namespace of a command", () => {
     ["library", { find: "x".repeat(248) }], // 256 bytes with the database and the dot
   ])("is refused for %j and %j", (db, command) => {
     expect(codeOf(() => collectionNamespace(request(db, command)))).toBe(73);
+  });
+
+  it("must be there: a command that is empty has none", () => {
+    expect(codeOf(() => collectionNamespace(request("library", {})))).toBe(2);
   });
 
   it("may be 255 bytes long", () => {

@@ -75,9 +75,19 @@ describe("bounds on one ascending field, as explain's indexBounds", () => {
     [{ $nor: [{ a: 5 }, { a: { $lt: 5 } }] }, "[MinKey, -inf.0), (5, MaxKey]", true],
     [{ $expr: { $eq: ["$a", 5] } }, "[5, 5]", false],
     [{ $expr: { $gt: [5, "$a"] } }, "[MinKey, 5]", false],
-    [{ $expr: { $gt: ["$a", { $add: [1, 2] }] } }, FULL, false],
+    // What needs no document is a constant.
+    [{ $expr: { $gt: ["$a", { $add: [1, 2] }] } }, "[3, MaxKey]", false],
+    [{ $expr: { $gt: ["$a", "$b"] } }, FULL, false],
+    [{ $expr: { $in: ["$a", [1, 5]] } }, "[1, 1], [5, 5]", false],
+    // $in of a filter takes null for missing and runs regular expressions, $in of an expression does not.
+    [{ $expr: { $in: ["$a", [1, null]] } }, FULL, false],
+    [{ $expr: { $in: ["$a", [1, /x/]] } }, FULL, false],
+    [{ $expr: { $or: [{ $eq: ["$a", 1] }, { $gte: ["$a", 5] }] } }, "[1, 1], [5, MaxKey]", false],
+    [{ $expr: { $or: [{ $eq: ["$a", 1] }, { $eq: ["$b", 1] }] } }, FULL, false],
+    [{ $expr: { $and: [{ $eq: ["$a", 1] }, { $eq: ["$b", 1] }] } }, "[1, 1]", false],
     [{ $expr: { $and: [{ $gte: ["$a", 1] }, { $lt: ["$a", 3] }] } }, "[1, 3]", false],
-    [{ $expr: { $lt: ["$a", null] } }, FULL, false],
+    // A missing field is less than null, and its key is null.
+    [{ $expr: { $lt: ["$a", null] } }, "[MinKey, null]", false],
     [{ a: [1, 2] }, "[1, 1], [[ 1, 2 ], [ 1, 2 ]]", false],
     [{ a: { $gt: [1] } }, FULL, false],
     [{ a: { $size: 1 } }, FULL, false],
@@ -203,7 +213,8 @@ describe("pinned values", () => {
     [{ a: { $gte: 1, $lte: 1 } }, "a", undefined],
     [{ "a.b": 1 }, "a.b", "1"],
     [{ a: { b: 1 } }, "a.b", "1"],
-    [{ a: { b: 1 } }, "a.c", "null"],
+    // The object has no such field: a match has none either, but MongoDB takes no key from it.
+    [{ a: { b: 1 } }, "a.c", undefined],
     [{ a: { b: { c: 2 } } }, "a.b.c", "2"],
     [{ a: [1, 2] }, "a", undefined],
     [{ a: { b: [1] } }, "a.b", undefined],

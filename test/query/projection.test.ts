@@ -1,6 +1,6 @@
 import { Double } from "bson";
 import { describe, expect, test } from "vitest";
-import { compileProjection, compileSort } from "../../lib/query/index.js";
+import { compileFilter, compileProjection, compileSort } from "../../lib/query/index.js";
 import { bson, failure, js, text } from "./support.js";
 
 const DOC = {
@@ -64,6 +64,22 @@ describe("projection", () => {
     ],
   ])("%j is refused with %d", (spec, code, message) => {
     expect(failure(() => compileProjection(bson(spec)))).toEqual({ code, message });
+  });
+
+  test.each([
+    [{ $expr: { $in: [2, "$h"] } }],
+    [{ $jsonSchema: { required: ["h"] } }],
+    [{ $or: [{ $expr: true }, { $jsonSchema: {} }] }],
+    [{}],
+  ])("a filter that leads through no array (%j) tells no position: 51246", (query) => {
+    const { node } = compileFilter(bson(query));
+    const project = compileProjection(bson({ "h.$": 1 }), {}, node);
+    expect(failure(() => project(bson({ h: [1, 2] })))).toEqual({
+      code: 51246,
+      message: "positional operator '.$' couldn't find a matching element in the array",
+    });
+    // Where there is no array, nothing has to be found.
+    expect(text(project(bson({ h: 5 })))).toBe("{ h: 5 }");
   });
 
   test("values pass through with their bytes", () => {

@@ -140,8 +140,8 @@ describe("units of time", () => {
   test("a difference counts the borders between", () => {
     const [from, to] = [Date.UTC(2023, 11, 31, 23, 59), Date.UTC(2024, 0, 1)];
     const units = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"] as const;
-    expect(units.map((unit) => dateDiff(from, to, unit, UTC, 7))).toEqual([1, 1, 1, 0, 1, 1, 1, 60]);
-    expect(dateDiff(from, to, "week", UTC, 1)).toBe(1);
+    expect(units.map((unit) => dateDiff(from, to, unit, UTC, 7))).toEqual([1n, 1n, 1n, 0n, 1n, 1n, 1n, 60n]);
+    expect(dateDiff(from, to, "week", UTC, 1)).toBe(1n);
   });
 
   test("truncating gives a border at or before, less than a bin away", () => {

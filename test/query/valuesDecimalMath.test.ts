@@ -33,6 +33,22 @@ describe("decimal functions to 34 digits", () => {
     ["asinh 1", DECIMAL_FUNCTIONS["asinh"]!(dec("1")), "0.8813735870195430252326093249797923"],
   ])("%s", (_, result, expected) => expect(shown(result)).toBe(expected));
 
+  // Calculated with Python's decimal module and 6,400 digits of π. No double says anything about such angles.
+  test.each<["sin" | "cos" | "tan", string, string]>([
+    ["sin", "1E45", "-0.9982027039250593576735459707460891"],
+    ["cos", "1E45", "-0.05992797240604997820578544517306236"],
+    ["tan", "1E45", "16.65670744141990428284223587585840"],
+    ["sin", "1E6000", "-0.7249266534376325863453460198136025"],
+    ["cos", "1E6000", "-0.6888260645008393834757008024508130"],
+    ["tan", "1E6000", "1.052408860229401513505574301283600"],
+    ["sin", "9.999999999999999999999999999999999E6144", "0.5582907749092521238056875912416942"],
+    ["cos", "9.999999999999999999999999999999999E6144", "-0.8296453523350967216289114223081673"],
+    ["tan", "9.999999999999999999999999999999999E6144", "-0.6729270203682844056779140311680751"],
+  ])("%s of %s is exact too", (name, angle, expected) => {
+    expect(shown(DECIMAL_FUNCTIONS[name](dec(angle)))).toBe(expected);
+    expect(shown(DECIMAL_FUNCTIONS.cos(dec(`-${angle}`)))).toBe(shown(DECIMAL_FUNCTIONS.cos(dec(angle))));
+  });
+
   const number = fc.integer({ min: -4000, max: 4000 }).map((n) => dec(`${n / 1000}`));
 
   test("sin² + cos² = 1, exp and ln undo each other", () => {

@@ -55,7 +55,37 @@ describe("config database (§3.4)", () => {
       { _id: "127.0.0.1:27017", waiting: true },
     ]);
     const log = await cluster.all("config", { find: "changelog", sort: { time: 1 } });
-    expect(log.map(({ what }) => what)).toEqual(["shardCollection.start", "shardCollection.end"]);
+    expect(log.map(({ what }) => what)).toEqual([
+      "addShard",
+      "addShard",
+      "shardCollection.start",
+      "shardCollection.end",
+    ]);
+    const [start, end] = log.slice(2);
+    expect(Object.keys(start!)).toEqual([
+      "_id",
+      "server",
+      "shard",
+      "clientAddr",
+      "time",
+      "what",
+      "ns",
+      "details",
+    ]);
+    expect(start).toMatchObject({ shard: "shardB", ns: "library.loans" });
+    expect(start!.details).toEqual({
+      shardKey: { memberId: 1 },
+      collection: "library.loans",
+      primary: "shardB",
+      options: {},
+    });
+    const { lastmodEpoch, timestamp } = collection as { lastmodEpoch: ObjectId; timestamp: Timestamp };
+    expect(end!.details).toEqual({
+      uuid: collection!.uuid,
+      placementVersion: `1|0||${lastmodEpoch.toHexString()}||Timestamp(${timestamp.t}, ${timestamp.i})`,
+      empty: true,
+      numChunks: 1,
+    });
   });
 
   test("a second router over the same config server routes alike", async () => {
@@ -131,6 +161,33 @@ describe("shards", () => {
     });
   });
 
+  test("a server that comes back brings its databases; not one that the cluster has already (96)", async () => {
+    const cluster = await startCluster();
+    const { shards } = await cluster.admin({ listShards: 1, filter: { _id: "shardB" } });
+    const [{ host }] = shards as [{ host: string }];
+    await cluster.admin({ enableSharding: "library", primaryShard: "shardA" });
+    await cluster.admin({ removeShard: "shardB" });
+    expect(await cluster.admin({ removeShard: "shardB" })).toMatchObject({ state: "completed" });
+    await cluster.shard("shardB", "archive", { insert: "c", documents: [{ a: 1 }] });
+    await cluster.shard("shardB", "library", { insert: "c", documents: [{ a: 1 }] });
+    expect(await cluster.run("admin", { addShard: host })).toMatchObject({
+      code: 96,
+      codeName: "OperationFailed",
+    });
+    await cluster.shard("shardB", "library", { dropDatabase: 1 });
+    expect(await cluster.admin({ addShard: host, name: "again" })).toMatchObject({ shardAdded: "again" });
+    expect(await cluster.ok("archive", { count: "c" })).toMatchObject({ n: 1 });
+    expect(await cluster.all("config", { find: "databases", filter: { _id: "archive" } })).toMatchObject([
+      { primary: "again" },
+    ]);
+    const [entry] = await cluster.all("config", {
+      find: "changelog",
+      filter: { what: "addShard" },
+      sort: { time: -1 },
+    });
+    expect(entry!.details).toEqual({ name: "again", host });
+  });
+
   test("listDatabases adds up the shards; the cluster's own databases count on the config server", async () => {
     const cluster = await startCluster();
     await cluster.admin({ shardCollection: "library.c", key: { d: "hashed" } });
@@ -177,7 +234,11 @@ describe("shards", () => {
       .map(({ name }) => String(name))
       .sort();
     expect(names).toEqual(["c", "plain"]);
-    expect(await cluster.run("library", { create: "c" })).toMatchObject({ code: 48 });
+    // As on one server: the same again is no error, another collection of that name is.
+    expect(await cluster.run("library", { create: "c" })).toMatchObject({ ok: 1 });
+    expect(await cluster.run("library", { create: "c", capped: true, size: 4096 })).toMatchObject({
+      code: 48,
+    });
     const [info] = await cluster.all("library", { listCollections: 1, filter: { name: "c" } });
     const [entry] = await cluster.all("config", { find: "collections" });
     expect((info!.info as Doc).uuid).toEqual(entry!.uuid);

@@ -19,6 +19,8 @@ describe("a write that the router could not read is refused", () => {
       `config.collections { _id: "nodot" }: field '_id'`,
     ],
     ["chunks", { _id: 1, uuid, min: { x: 1 }, max: 3, shard: "a" }, "config.chunks { _id: 1 }: field 'max'"],
+    ["shards", { _id: "s", host: "s/1:1", tags: [1] }, `config.shards { _id: "s" }: field 'tags'`],
+    ["tags", { _id: 1, ns: "d.c", min: { x: 0 }, max: 5, tag: "EU" }, "config.tags { _id: 1 }: field 'max'"],
     ["settings", { _id: "chunksize", value: "x" }, `config.settings { _id: "chunksize" }: field 'value'`],
     ["settings", { _id: "balancer", mode: "on" }, `config.settings { _id: "balancer" }: field 'mode'`],
   ])("insert into config.%s of %j", async (collection, document, message) => {

@@ -12,9 +12,10 @@ test("whoever opens or reads a cursor sweeps out those that nobody read for ten 
   let now = Date.UTC(2026, 0, 1);
   const clock = (): number => now;
   const store = new CursorStore(new IdSource({ now: clock, random: Math.random }), clock);
-  const open = async (): Promise<bigint> => {
+  const open = async (noTimeout = false): Promise<bigint> => {
     const documents = [toDocument({ x: 1 }), toDocument({ x: 2 })];
-    const { body } = await store.firstReply("test.c", new BufferStream(documents), [], 1);
+    const stream = new BufferStream(documents);
+    const { body } = await store.firstReply("test.c", stream, [], 1, false, { noTimeout });
     return BigInt(String((fromDocument(body).cursor as { id: unknown }).id));
   };
   const idle = await open();
@@ -26,8 +27,13 @@ test("whoever opens or reads a cursor sweeps out those that nobody read for ten 
   expect(store.size).toBe(1);
   expect(() => store.get(idle)).toThrow(/not found/);
   now += 11 * MINUTE;
-  await open();
+  const kept = await open(true);
   expect(store.size).toBe(1);
+  // noCursorTimeout: for hours, if need be.
+  now += 600 * MINUTE;
+  await open();
+  expect(store.size).toBe(2);
+  expect(store.get(kept).id).toBe(kept);
 });
 
 test("killCursors ends a cursor although its batch is being made just now, and others with it", async () => {

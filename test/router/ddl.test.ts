@@ -3,20 +3,7 @@ import type { RulesVersion } from "shardlab/router";
 import { describe, expect, test } from "vitest";
 import { objections, readIndex } from "../../lib/router/ddl/indexRules.js";
 import type { Doc, TestCluster } from "./support/cluster.js";
-import { startCluster } from "./support/cluster.js";
-
-const chunksOf = async (
-  cluster: TestCluster,
-  ns: string,
-): Promise<{ min: Doc; max: Doc; shard: string }[]> => {
-  const [collection] = await cluster.all("config", { find: "collections", filter: { _id: ns } });
-  const chunks = await cluster.all("config", {
-    find: "chunks",
-    filter: { uuid: collection!.uuid },
-    sort: { min: 1 },
-  });
-  return chunks.map(({ min, max, shard }) => ({ min: min as Doc, max: max as Doc, shard: String(shard) }));
-};
+import { chunksOf, startCluster } from "./support/cluster.js";
 
 describe("enableSharding (§1.1)", () => {
   test("creates the database once, on the wanted shard or the one with the least data", async () => {
@@ -148,47 +135,6 @@ describe("shardCollection (§1.2–1.4)", () => {
     expect(chunks.length).toBeLessThanOrEqual(6);
     expect(new Set(chunks.map(({ shard }) => shard)).size).toBe(1);
   });
-
-  test("sharding again: fine with the same arguments, 23 with others", async () => {
-    const cluster = await startCluster();
-    await cluster.admin({ shardCollection: "library.loans", key: { m: 1 } });
-    expect(await cluster.admin({ shardCollection: "library.loans", key: { m: 1 } })).toMatchObject({ ok: 1 });
-    expect(await cluster.run("admin", { shardCollection: "library.loans", key: { n: 1 } })).toMatchObject({
-      code: 23,
-    });
-    expect(
-      await cluster.run("admin", { shardCollection: "library.loans", key: { m: 1 }, unique: true }),
-    ).toMatchObject({ code: 23 });
-  });
-
-  test.each<[string, Doc, number]>([
-    ["no key", { shardCollection: "library.c" }, 40414],
-    ["an empty key", { shardCollection: "library.c", key: {} }, 2],
-    ["a key of -1", { shardCollection: "library.c", key: { a: -1 } }, 2],
-    ["unique and hashed", { shardCollection: "library.c", key: { a: "hashed" }, unique: true }, 72],
-    ["a collation", { shardCollection: "library.c", key: { a: 1 }, collation: { locale: "fr" } }, 2],
-    ["a buckets collection", { shardCollection: "library.system.buckets.c", key: { a: 1 } }, 5731501],
-    ["an internal database", { shardCollection: "admin.c", key: { a: 1 } }, 20],
-    [
-      "presplitHashedZones without zones",
-      { shardCollection: "library.c", key: { a: "hashed" }, presplitHashedZones: true },
-      31387,
-    ],
-    ["a time series", { shardCollection: "library.c", key: { a: 1 }, timeseries: { timeField: "t" } }, 238],
-    ["a misspelt option", { shardCollection: "library.c", key: { a: 1 }, uniq: true }, 40415],
-    ["no namespace", { shardCollection: "library", key: { a: 1 } }, 73],
-  ])("%s is refused", async (_what, command, code) => {
-    const cluster = await startCluster();
-    expect(await cluster.run("admin", command)).toMatchObject({ ok: 0, code });
-    expect(await cluster.all("config", { find: "collections" })).toEqual([]);
-  });
-
-  test("only on the admin database (13)", async () => {
-    const cluster = await startCluster();
-    expect(await cluster.run("library", { shardCollection: "library.c", key: { a: 1 } })).toMatchObject({
-      code: 13,
-    });
-  });
 });
 
 describe("indexes (§1.3, §1.5)", () => {
@@ -206,20 +152,6 @@ describe("indexes (§1.3, §1.5)", () => {
   }
   const shardByA = { shardCollection: "library.c", key: { a: 1 } };
 
-  test("documents without an index: 72, and the message says what to do", async () => {
-    const cluster = await withData([]);
-    const reply = await cluster.run("admin", shardByA);
-    expect(reply.code).toBe(72);
-    expect(reply.errmsg).toContain("Please create an index that starts with the proposed shard key");
-  });
-
-  test("a sparse index does not support the key", async () => {
-    const cluster = await withData([{ key: { a: 1 }, name: "a_1", sparse: true }]);
-    const reply = await cluster.run("admin", shardByA);
-    expect(reply.code).toBe(72);
-    expect(reply.errmsg).toContain("Index a_1 cannot be used for sharding because [ Index key is sparse. ]");
-  });
-
   test.each<[Doc, string]>([
     [{ partialFilterExpression: { a: { $gt: 0 } } }, "Index key is partial."],
     [{ collation: { locale: "fr" } }, "Index has a non-simple collation."],
@@ -233,13 +165,6 @@ describe("indexes (§1.3, §1.5)", () => {
         readIndex(toDocument({ v: 2, key: { a: 1 }, name: "a_1", collation: { locale: "simple" } })),
       ),
     ).toEqual([]);
-  });
-
-  test("an array in a document makes the index multikey and unusable", async () => {
-    const cluster = await withData([{ key: { a: 1 }, name: "a_1" }], [{ a: 1 }, { a: [2, 3] }]);
-    const reply = await cluster.run("admin", shardByA);
-    expect(reply.code).toBe(72);
-    expect(reply.errmsg).toContain("Index key is multikey.");
   });
 
   test("a longer index supports the key; a hashed one does not support a ranged key", async () => {
@@ -314,113 +239,6 @@ describe("indexes (§1.3, §1.5)", () => {
     await old.ok("library", { createIndexes: "c", indexes: [{ key: { a: 1 }, name: "a_1" }] });
     expect(await old.admin({ moveChunk: "library.c", find: { a: 1 }, to: "shardB" })).toMatchObject({
       ok: 1,
-    });
-  });
-
-  test("dropIndexes '*' keeps _id and the key's index", async () => {
-    const cluster = await startCluster();
-    await cluster.admin(shardByA);
-    await cluster.ok("library", { createIndexes: "c", indexes: [{ key: { b: 1 }, name: "b_1" }] });
-    await cluster.ok("library", { dropIndexes: "c", index: "*" });
-    expect((await cluster.all("library", { listIndexes: "c" })).map(({ name }) => name)).toEqual([
-      "_id_",
-      "a_1",
-    ]);
-  });
-});
-
-describe("split (§3.2)", () => {
-  async function ranged(): Promise<TestCluster> {
-    const cluster = await startCluster();
-    await cluster.admin({ shardCollection: "library.c", key: { x: 1 } });
-    return cluster;
-  }
-
-  test("in the middle, by a key, by bounds", async () => {
-    const cluster = await ranged();
-    await cluster.ok("library", { insert: "c", documents: [1, 2, 3, 4].map((x) => ({ x })) });
-    await cluster.admin({ split: "library.c", middle: { x: 100 } });
-    // The median of 1 2 3 4 in [MinKey, 100): position 2 counted from 0.
-    await cluster.admin({ split: "library.c", find: { x: 1 } });
-    const bounds = await chunksOf(cluster, "library.c");
-    expect(bounds.slice(1).map(({ min }) => min)).toEqual([{ x: 3 }, { x: 100 }]);
-    await cluster.admin({ split: "library.c", bounds: [{ x: 3 }, { x: 100 }] });
-    expect((await chunksOf(cluster, "library.c")).slice(1).map(({ min }) => min)).toEqual([
-      { x: 3 },
-      { x: 4 },
-      { x: 100 },
-    ]);
-  });
-
-  test.each<[Doc, number, string]>([
-    [{}, 8, "need to specify find/bounds or middle"],
-    [{ find: { x: 1 }, middle: { x: 1 } }, 8, "cannot specify find and middle together"],
-    [{ find: { x: 1 }, bounds: [{ x: 1 }, { x: 2 }] }, 8, "cannot specify bounds and find at the same time"],
-    [{ bounds: [{ x: 1 }, { x: 2 }], middle: { x: 1 } }, 8, "cannot specify bounds and middle together"],
-    [{ find: { y: 1 } }, 8, "no shard key found in chunk query"],
-    [{ bounds: [{ x: 1 }, { x: 2 }] }, 8, "no chunk found with the shard key bounds"],
-    [{ bounds: [{ y: 1 }, { y: 2 }] }, 8, "are not valid for shard key pattern"],
-    [{ middle: { y: 1 } }, 8, "is not valid for shard key pattern"],
-    [{ middle: { x: 10 } }, 8, "is a boundary key of existing chunk"],
-    [{ find: { x: 1 } }, 87, "chunk is indivisible"],
-  ])("%j: %i %s", async (options, code, message) => {
-    const cluster = await ranged();
-    await cluster.admin({ split: "library.c", middle: { x: 10 } });
-    await cluster.ok("library", { insert: "c", documents: [{ x: 5 }, { x: 5 }, { x: 5 }] });
-    const reply = await cluster.run("admin", { split: "library.c", ...options });
-    expect(reply).toMatchObject({ ok: 0, code });
-    expect(reply.errmsg).toContain(message);
-  });
-
-  test("of an unsharded collection: 118", async () => {
-    const cluster = await ranged();
-    expect(await cluster.run("admin", { split: "library.other", middle: { x: 1 } })).toMatchObject({
-      code: 118,
-    });
-  });
-
-  test("a hashed chunk is cut at a NumberLong, or at the median hash", async () => {
-    const cluster = await startCluster();
-    await cluster.admin({ shardCollection: "library.h", key: { d: "hashed" } });
-    expect(await cluster.run("admin", { split: "library.h", middle: { d: 5 } })).toMatchObject({ code: 8 });
-    await cluster.admin({ split: "library.h", middle: { d: 5_000_000_000_000_000_000n } });
-    await cluster.ok("library", {
-      insert: "h",
-      documents: Array.from({ length: 100 }, (_, i) => ({ d: `dev-${i}` })),
-    });
-    await cluster.admin({ split: "library.h", find: { d: "dev-1" } });
-    const mins = (await chunksOf(cluster, "library.h")).map(({ min }) => String(min.d));
-    expect(mins).toHaveLength(4);
-    expect(mins).toContain("5000000000000000000");
-  });
-});
-
-describe("drop", () => {
-  test("drop and dropDatabase leave nothing on any shard or in the catalog", async () => {
-    const cluster = await startCluster();
-    for (const name of ["one", "two"]) {
-      await cluster.admin({ shardCollection: `library.${name}`, key: { d: "hashed" } });
-      await cluster.ok("library", { insert: name, documents: [{ d: 1 }, { d: 2 }, { d: 3 }, { d: 4 }] });
-    }
-    await cluster.ok("library", { insert: "plain", documents: [{ a: 1 }] });
-    await cluster.ok("library", { drop: "one" });
-    expect((await cluster.all("config", { find: "collections" })).map(({ _id }) => _id)).toEqual([
-      "library.two",
-    ]);
-    expect(await cluster.ok("library", { count: "one" })).toMatchObject({ n: 0 });
-    // Its name is free for an unsharded collection.
-    await cluster.ok("library", { insert: "one", documents: [{ a: 1 }] });
-
-    expect(await cluster.ok("library", { dropDatabase: 1 })).toMatchObject({ dropped: "library" });
-    for (const collection of ["collections", "chunks", "databases"]) {
-      expect(await cluster.all("config", { find: collection })).toEqual([]);
-    }
-    for (const shard of cluster.shards.keys()) {
-      const { databases } = await cluster.shard(shard, "admin", { listDatabases: 1, nameOnly: true });
-      expect((databases as Doc[]).map(({ name }) => name)).not.toContain("library");
-    }
-    expect(await cluster.run("library", { drop: "never" })).toMatchObject({
-      ok: expect.any(Number) as number,
     });
   });
 });

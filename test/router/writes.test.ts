@@ -5,23 +5,7 @@ import type { RulesVersion } from "shardlab/router";
 import { describe, expect, test } from "vitest";
 import type { Doc, TestCluster } from "./support/cluster.js";
 import { startCluster } from "./support/cluster.js";
-
-/** Key {x: 1}: below 0 on shardA, from 0 on shardB. */
-async function splitAtZero(rules: RulesVersion = "8.0"): Promise<TestCluster> {
-  const cluster = await startCluster({ rules });
-  await cluster.admin({ enableSharding: "test", primaryShard: "shardA" });
-  await cluster.admin({ shardCollection: "test.c", key: { x: 1 } });
-  await cluster.admin({ split: "test.c", middle: { x: 0 } });
-  await cluster.admin({ moveChunk: "test.c", find: { x: 0 }, to: "shardB" });
-  return cluster;
-}
-
-const session = (n: number): Doc => ({ lsid: { id: new Uint8Array(16).fill(7) }, txnNumber: BigInt(n) });
-
-async function onShard(cluster: TestCluster, shard: string): Promise<unknown[]> {
-  const reply = await cluster.shard(shard, "test", { find: "c", sort: { _id: 1 } });
-  return (reply.cursor as { firstBatch: Doc[] }).firstBatch.map(({ _id }) => _id);
-}
+import { idsOn, session, splitAtZero } from "./support/zeroSplit.js";
 
 describe("insert", () => {
   test("documents go to their shards and errors keep the client's numbers", async () => {
@@ -41,8 +25,8 @@ describe("insert", () => {
       [3, 61],
     ]);
     expect((reply.writeErrors as Doc[])[0]).toMatchObject({ keyPattern: { _id: 1 }, keyValue: { _id: 2 } });
-    expect(await onShard(cluster, "shardA")).toEqual([0, 4]);
-    expect(await onShard(cluster, "shardB")).toEqual([1, 2]);
+    expect(await idsOn(cluster, "shardA")).toEqual([0, 4]);
+    expect(await idsOn(cluster, "shardB")).toEqual([1, 2]);
   });
 
   test("an ordered batch writes nothing after its first failure, on no shard", async () => {
@@ -57,7 +41,7 @@ describe("insert", () => {
     const reply = await cluster.ok("test", { insert: "c", documents });
     expect(reply.n).toBe(2);
     expect((reply.writeErrors as Doc[]).map(({ index, code }) => [index, code])).toEqual([[2, 11000]]);
-    expect([await onShard(cluster, "shardA"), await onShard(cluster, "shardB")]).toEqual([[0], [1]]);
+    expect([await idsOn(cluster, "shardA"), await idsOn(cluster, "shardB")]).toEqual([[0], [1]]);
   });
 
   test("an ordered batch stops at a document that cannot be routed, after writing those before it", async () => {
@@ -71,7 +55,7 @@ describe("insert", () => {
       ],
     });
     expect(reply).toMatchObject({ n: 1, writeErrors: [{ index: 1, code: 61 }] });
-    expect(await onShard(cluster, "shardB")).toEqual([0]);
+    expect(await idsOn(cluster, "shardB")).toEqual([0]);
   });
 
   test("the router makes a missing _id before it looks at the key, which may be _id", async () => {
@@ -129,125 +113,6 @@ describe("unique _id across shards (§7)", () => {
     expect(await cluster.ok("test", { insert: "c", documents: [{ _id: 1, x: -2 }] })).toMatchObject({
       n: 0,
       writeErrors: [{ code: 11000 }],
-    });
-  });
-});
-
-describe("retryable writes", () => {
-  test("a repeated number gets the first reply and nothing runs twice", async () => {
-    const cluster = await splitAtZero();
-    const command = {
-      insert: "c",
-      documents: [
-        { _id: 1, x: -1 },
-        { _id: 2, x: 1 },
-      ],
-      ...session(1),
-    };
-    const first = await cluster.ok("test", command);
-    const again = await cluster.ok("test", command);
-    expect([first.n, again.n, again.writeErrors]).toEqual([2, 2, undefined]);
-
-    const increment = { update: "c", updates: [{ q: { x: 1 }, u: { $inc: { v: 1 } } }], ...session(2) };
-    await Promise.all([cluster.ok("test", increment), cluster.ok("test", increment)]);
-    expect(await cluster.all("test", { find: "c", filter: { x: 1 } })).toEqual([{ _id: 2, x: 1, v: 1 }]);
-  });
-
-  test("a number below the latest is refused (225)", async () => {
-    const cluster = await splitAtZero();
-    await cluster.ok("test", { insert: "c", documents: [{ x: 1 }], ...session(5) });
-    expect(await cluster.run("test", { insert: "c", documents: [{ x: 2 }], ...session(4) })).toMatchObject({
-      ok: 0,
-      code: 225,
-    });
-  });
-
-  test("statements are known one by one: those that ran count, the others run", async () => {
-    const cluster = await splitAtZero();
-    const documents = [-1, 1, 2].map((x) => ({ _id: x, x }));
-    const write = (...list: Doc[]): Promise<Doc> =>
-      cluster.ok("test", { insert: "c", documents: list, ...session(1) });
-    expect(await write(documents[0]!, documents[1]!)).toMatchObject({ n: 2 });
-    // Another document under statement 0: one statement, which has run.
-    expect(await write({ _id: 9, x: 9 })).toMatchObject({ n: 1 });
-    expect(await write(...documents)).toMatchObject({ n: 3 });
-    const more = { insert: "c", documents: [documents[2], { _id: 3, x: 3 }], stmtIds: [2, 3], ...session(1) };
-    expect(await cluster.ok("test", more)).toMatchObject({ n: 2 });
-    expect(await cluster.all("test", { find: "c", sort: { x: 1 }, projection: { x: 1, _id: 0 } })).toEqual(
-      [-1, 1, 2, 3].map((x) => ({ x })),
-    );
-  });
-
-  test("statements that failed run again, under their own positions", async () => {
-    const cluster = await splitAtZero();
-    await cluster.ok("test", { insert: "c", documents: [{ _id: 1, x: 1 }] });
-    const documents = [0, 1, 2].map((x) => ({ _id: x, x }));
-    const command = { insert: "c", documents, ordered: false, ...session(1) };
-    expect(await cluster.ok("test", command)).toMatchObject({
-      n: 2,
-      writeErrors: [{ index: 1, code: 11000 }],
-    });
-    expect(await cluster.ok("test", command)).toMatchObject({
-      n: 2,
-      writeErrors: [{ index: 1, code: 11000 }],
-    });
-    await cluster.ok("test", { delete: "c", deletes: [{ q: { x: 1 }, limit: 1 }] });
-    const last = await cluster.ok("test", command);
-    expect([last.n, last.writeErrors]).toEqual([3, undefined]);
-  });
-
-  test("updates and upserts keep their counts and ids; a part of an uneven batch is refused", async () => {
-    const cluster = await splitAtZero();
-    await cluster.ok("test", { insert: "c", documents: [{ _id: 1, x: 1 }] });
-    const set = (x: number, upsert = false): Doc => ({ q: { x }, u: { $inc: { n: 1 } }, upsert });
-    const send = (updates: Doc[], extra: Doc = {}): Promise<Doc> =>
-      cluster.run("test", { update: "c", updates, ...session(1), ...extra });
-    const first = await send([set(1), set(50), set(-7, true)]);
-    expect(first).toMatchObject({ n: 2, nModified: 1, upserted: [{ index: 2 }] });
-    const again = await send([set(1), set(50), set(-7, true), set(1)]);
-    expect(again).toMatchObject({ n: 3, nModified: 2, upserted: first.upserted });
-    expect(await send([set(1)])).toMatchObject({ ok: 0, code: 238 });
-    expect(await cluster.all("test", { find: "c", filter: { x: 1 } })).toEqual([{ _id: 1, x: 1, n: 2 }]);
-  });
-
-  test("a number that another kind of command has used is refused, by a shard too", async () => {
-    const cluster = await splitAtZero();
-    const first = { insert: "c", documents: [{ _id: 1, x: 1 }], ...session(1) };
-    const other = { delete: "c", deletes: [{ q: { x: 1 }, limit: 1 }], ...session(1) };
-    await cluster.ok("test", first);
-    expect(await cluster.run("test", other)).toMatchObject({ ok: 0, code: 72 });
-    expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 1 });
-    await cluster.shard("shardA", "alone", first);
-    expect(await cluster.shard("shardA", "alone", other)).toMatchObject({ ok: 0, code: 72 });
-  });
-
-  test("an _id that two shards have is written on both, as by a real mongos", async () => {
-    const cluster = await splitAtZero();
-    const documents = [-1, 1].map((x) => ({ _id: 1, x }));
-    await cluster.ok("test", { insert: "c", documents });
-    const updates = [{ q: { _id: 1 }, u: { $set: { v: 1 } } }];
-    expect(await cluster.ok("test", { update: "c", updates })).toMatchObject({ n: 2, nModified: 2 });
-    const deletes = [{ q: { _id: 1 }, limit: 1 }];
-    expect(await cluster.ok("test", { delete: "c", deletes })).toMatchObject({ n: 2 });
-    expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 0 });
-  });
-
-  test("a command that failed whole runs when it is repeated", async () => {
-    const cluster = await splitAtZero();
-    const command = {
-      findAndModify: "c",
-      query: { x: 1 },
-      update: { $set: { v: 1 } },
-      upsert: true,
-      ...session(1),
-    };
-    const shard = cluster.shards.get("shardB")!;
-    shard.failWhen = (name) => (name === "findAndModify" ? new EndpointUnreachableError("gone") : undefined);
-    expect(await cluster.run("test", command)).toMatchObject({ ok: 0, code: 6 });
-    shard.failWhen = undefined;
-    expect(await cluster.run("test", command)).toMatchObject({
-      ok: 1,
-      lastErrorObject: { n: 1, updatedExisting: false },
     });
   });
 });
@@ -351,7 +216,7 @@ describe("upserts (§4.4)", () => {
       updates: [{ q: { x: -3 }, u: { $set: { v: 1 } }, upsert: true }],
     });
     expect(reply).toMatchObject({ n: 1, nModified: 0, upserted: [{ index: 0 }] });
-    expect(await onShard(cluster, "shardA")).toHaveLength(1);
+    expect(await idsOn(cluster, "shardA")).toHaveLength(1);
   });
 
   test("without it the new document's key decides, under 8.0; before, 61", async () => {
@@ -364,7 +229,7 @@ describe("upserts (§4.4)", () => {
       n: 1,
       upserted: [{ index: 1, _id: "new" }],
     });
-    expect(await onShard(now, "shardB")).toEqual(["new"]);
+    expect(await idsOn(now, "shardB")).toEqual(["new"]);
     const old = await splitAtZero("7.0");
     expect(await old.ok("test", { update: "c", updates })).toMatchObject({
       writeErrors: [{ index: 1, code: 61 }],
@@ -392,7 +257,7 @@ describe("upserts (§4.4)", () => {
       lastErrorObject: { n: 1, updatedExisting: false, upserted: 9 },
       value: { _id: 9, g: 1, x: -9 },
     });
-    expect(await onShard(cluster, "shardA")).toEqual([9]);
+    expect(await idsOn(cluster, "shardA")).toEqual([9]);
   });
 });
 
@@ -402,7 +267,7 @@ describe("changing a shard key value (§4.5)", () => {
   test("the document moves to the shard that owns its new key", async () => {
     const cluster = await withFive("8.0");
     expect(await cluster.ok("test", { ...move, ...session(1) })).toMatchObject({ n: 1, nModified: 1 });
-    expect([await onShard(cluster, "shardA"), await onShard(cluster, "shardB")]).toEqual([[1], [0, 2, 3, 4]]);
+    expect([await idsOn(cluster, "shardA"), await idsOn(cluster, "shardB")]).toEqual([[1], [0, 2, 3, 4]]);
     expect(await cluster.all("test", { find: "c", filter: { x: 10 } })).toEqual([{ _id: 0, x: 10, g: 1 }]);
   });
 
@@ -434,7 +299,7 @@ describe("changing a shard key value (§4.5)", () => {
     const cluster = await withFive(rules);
     const reply = await cluster.ok("test", { ...command, ...extra });
     expect(reply).toMatchObject({ n: 0, writeErrors: [{ index: 0, code }] });
-    expect([await onShard(cluster, "shardA"), await onShard(cluster, "shardB")]).toEqual([
+    expect([await idsOn(cluster, "shardA"), await idsOn(cluster, "shardB")]).toEqual([
       [0, 1],
       [2, 3, 4],
     ]);
@@ -446,18 +311,6 @@ describe("changing a shard key value (§4.5)", () => {
     const reply = await cluster.ok("test", { ...move, ...session(1) });
     expect(reply).toMatchObject({ n: 0, writeErrors: [{ code: 11000 }] });
     expect(await cluster.all("test", { find: "c", filter: { x: -2 } })).toHaveLength(1);
-  });
-
-  test("a failing delete takes the copy back: the document is never doubled", async () => {
-    const cluster = await withFive("8.0");
-    cluster.shards.get("shardA")!.failWhen = (name) =>
-      name === "delete" ? new EndpointUnreachableError("gone") : undefined;
-    expect(await cluster.ok("test", { ...move, ...session(1) })).toMatchObject({
-      n: 0,
-      writeErrors: [{ code: 6 }],
-    });
-    cluster.shards.get("shardA")!.failWhen = undefined;
-    expect(await cluster.all("test", { find: "c", filter: { _id: 0 } })).toEqual([{ _id: 0, x: -2, g: 1 }]);
   });
 
   test("null for a missing field is no change; a replacement that keeps the key needs no search", async () => {
@@ -489,7 +342,7 @@ describe("changing a shard key value (§4.5)", () => {
       ...session(1),
     });
     expect(reply).toMatchObject({ n: 1, nModified: 1 });
-    expect(await onShard(cluster, "shardB")).toEqual([1, 2, 3, 4]);
+    expect(await idsOn(cluster, "shardB")).toEqual([1, 2, 3, 4]);
   });
 });
 

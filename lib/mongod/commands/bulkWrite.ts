@@ -10,14 +10,20 @@
  *
  * @since MongoDB 8.0
  */
-import { cursorReply, statementIds, type Reply } from "../../protocol/index.js";
+import {
+  BulkReplies,
+  cursorReply,
+  readBulkOperations,
+  statementIds,
+  type OperationResult,
+  type Reply,
+} from "../../protocol/index.js";
 import type { Command, CommandContext } from "../command.js";
 import { Arguments } from "../command.js";
 import { BatchStream } from "../cursors.js";
 import { ListSource } from "../planner/planSource.js";
-import { statementError } from "../write/batch.js";
-import { explainOperation, readOperations, runOperation, type BulkContext } from "../write/bulkOperations.js";
-import { BulkReplies, type OperationResult } from "../write/bulkReplies.js";
+import { errorDetails, statementError } from "../write/batch.js";
+import { explainOperation, runOperation, type BulkContext } from "../write/bulkOperations.js";
 
 /** Namespace of the cursor. */
 const CURSOR_NAMESPACE = "admin.$cmd.bulkWrite";
@@ -40,7 +46,7 @@ export const bulkWrite: Command = {
 
   run(context) {
     const { server, arguments: args, interrupt } = context;
-    const operations = readOperations(context);
+    const operations = readBulkOperations(context.request);
     const retryable = server.sessions.retryable(args);
     const statementId = statementIds(args.body, "bulkWrite", operations.length);
     const ordered = args.boolean("ordered", true);
@@ -62,14 +68,15 @@ export const bulkWrite: Command = {
         retryable?.completed(id, result);
         replies.succeeded(index, result);
       } catch (error) {
-        replies.failed(index, operation.kind, statementError(error));
+        const cause = statementError(error);
+        replies.failed(index, operation.kind, cause, undefined, errorDetails(cause));
         if (ordered) break;
       }
     }
     return answer(context, replies);
   },
 
-  explain: (context, verbosity) => explainOperation(context, readOperations(context), verbosity),
+  explain: (context, verbosity) => explainOperation(context, readBulkOperations(context.request), verbosity),
 };
 
 function answer({ server, arguments: args }: CommandContext, replies: BulkReplies): Reply {

@@ -69,6 +69,8 @@ export const find: Command = {
     const collection = server.catalog.find(namespace);
     const query = findQuery(context, namespace, collection);
     const batchSize = args.count("batchSize") ?? DEFAULT_FIRST_BATCH;
+    const singleBatch = args.boolean("singleBatch");
+    const noTimeout = args.boolean("noCursorTimeout");
     const what = `Executor error during find command: ${namespace}`;
     const stream = executing(
       what,
@@ -77,10 +79,9 @@ export const find: Command = {
     const batch = executing(what, () => stream.take(batchSize));
     // A tailable cursor is never at its end, unless there is no collection to tail.
     const exhausted = batch.exhausted && !(query.tailable && collection);
-    if (exhausted || args.boolean("singleBatch"))
-      return cursorReply(namespace, 0n, batch.documents, "firstBatch");
+    if (exhausted || singleBatch) return cursorReply(namespace, 0n, batch.documents, "firstBatch");
     const cursor = server.cursors.open(namespace, stream, {
-      noTimeout: args.boolean("noCursorTimeout"),
+      noTimeout,
       tailable: query.tailable ?? false,
       command: request.body,
       documents: batch.documents.length,
@@ -105,8 +106,8 @@ function findQuery(context: CommandContext, namespace: string, collection: Colle
   const max = args.document("max");
   checkBounds(min, max);
   const tailable = checkTailable(args, namespace, collection);
-  // Accepted and without influence here: nothing goes to disk, there is one copy of the data.
-  for (const name of ["allowDiskUse", "allowPartialResults", "oplogReplay", "readOnce"]) args.boolean(name);
+  // Accepted and without influence here: there is one copy of the data.
+  for (const name of ["allowPartialResults", "oplogReplay", "readOnce"]) args.boolean(name);
   const options = expressionOptions(context, collection);
   checkLet(options);
   return compileQuery(

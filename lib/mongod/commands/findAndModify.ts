@@ -1,6 +1,12 @@
 /** findAndModify: changes or removes one document and answers it, as it was or as it became. */
 import { BsonType, EMPTY_DOCUMENT, getField, NULL, type RawValue } from "../../bson/index.js";
-import { collectionNamespace, CommandError, ErrorCode, statementIds } from "../../protocol/index.js";
+import {
+  collectionNamespace,
+  CommandError,
+  ErrorCode,
+  readArrayFilters,
+  statementIds,
+} from "../../protocol/index.js";
 import { isPositionalProjection } from "../../query/index.js";
 import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Arguments, Command, CommandContext } from "../command.js";
@@ -14,13 +20,7 @@ import type { DeleteStatement } from "../write/deleteStatement.js";
 import { execute } from "../write/execution.js";
 import { explainDelete, explainUpdate } from "../write/explain.js";
 import { idsOf } from "../write/matching.js";
-import {
-  compileStatement,
-  insertUpsert,
-  readArrayFilters,
-  updateRun,
-  type UpdateStatement,
-} from "../write/updateStatement.js";
+import { compileStatement, insertUpsert, updateRun, type UpdateStatement } from "../write/updateStatement.js";
 
 /** The reply before `ok`. */
 interface Result {

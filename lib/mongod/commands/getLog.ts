@@ -1,8 +1,7 @@
 /** getLog: the latest lines of the log. */
-import { asString, BsonType, describeValue } from "../../bson/index.js";
+import { asString, BsonType, describeValue, nameOfType } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { Command } from "../command.js";
-import { typeName } from "../command.js";
 import { treeReply } from "../tree.js";
 
 export const getLog: Command = {
@@ -16,7 +15,7 @@ export const getLog: Command = {
     if (main.type !== BsonType.string) {
       throw new CommandError(
         ErrorCode.TypeMismatch,
-        `Argument to getLog must be of type String; found ${describeValue(main)} of type ${typeName(main.type)}`,
+        `Argument to getLog must be of type String; found ${describeValue(main)} of type ${nameOfType(main.type)}`,
       );
     }
     const name = asString(main);

@@ -1,6 +1,6 @@
 /** top: how often and how long each collection was used. */
 import type { Command } from "../command.js";
-import type { NamespaceUse, Use } from "../statistics.js";
+import type { NamespaceUse, Use } from "../../protocol/index.js";
 import { treeReply } from "../tree.js";
 
 export const top: Command = {

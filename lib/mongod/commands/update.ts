@@ -5,6 +5,7 @@ import {
   CommandError,
   documentsOf,
   ErrorCode,
+  readArrayFilters,
   statementIds,
 } from "../../protocol/index.js";
 import { checkCollectionUuid } from "../collectionUuid.js";
@@ -16,7 +17,6 @@ import { checkBatch, runBatch } from "../write/batch.js";
 import { explainUpdate } from "../write/explain.js";
 import {
   compileStatement,
-  readArrayFilters,
   runUpdate,
   type UpdateResult,
   type UpdateStatement,

@@ -10,7 +10,7 @@
  */
 import { EMPTY_DOCUMENT } from "../../bson/index.js";
 import type { DocumentMeta, FilterNode } from "../../query/index.js";
-import { filterOf, isSimpleProjection, projectedPaths } from "../../query/index.js";
+import { filterOf, isSimpleProjection, projectedPaths, StageMemory } from "../../query/index.js";
 import type { Collection } from "../storage/collection.js";
 import type { CollectionIndex } from "../storage/collectionIndex.js";
 import { isFetched, scansOf, type Access, type IndexAccess, type ScanAccess } from "./access.js";
@@ -165,7 +165,8 @@ class Builder {
     const { query, collection } = this;
     const { compiled, pattern } = query.sort!;
     const wanted = query.limit > 0 ? query.limit + query.skip : 0;
-    return new SortStage(input, compiled, pattern, wanted, isDocument ? undefined : collection);
+    const memory = StageMemory.of("$sort", query.options);
+    return new SortStage(input, compiled, pattern, wanted, isDocument ? undefined : collection, memory);
   }
 
   /** Whether the projection can come before the sort: it keeps what is sorted by, and all is sorted. */

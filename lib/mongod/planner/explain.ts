@@ -10,7 +10,7 @@ import type { Server } from "../command.js";
 import { describeExecution, describeStage, totals } from "./describeStages.js";
 import { chosenPlan } from "./multiPlan.js";
 import type { PlanStage } from "./planStage.js";
-import { SORT_MEMORY_LIMIT } from "./stages/sort.js";
+import { STAGE_MEMORY_LIMIT } from "../../query/index.js";
 
 export { describeStage, totals } from "./describeStages.js";
 
@@ -210,7 +210,7 @@ export function explainTrailer(server: Server, command: Uint8Array, db: string):
       internalQueryFacetMaxOutputDocSizeBytes: 104857600,
       internalLookupStageIntermediateDocumentMaxSizeBytes: 104857600,
       internalDocumentSourceGroupMaxMemoryBytes: 104857600,
-      internalQueryMaxBlockingSortMemoryUsageBytes: SORT_MEMORY_LIMIT,
+      internalQueryMaxBlockingSortMemoryUsageBytes: STAGE_MEMORY_LIMIT,
       internalQueryProhibitBlockingMergeOnMongoS: 0,
       internalQueryMaxAddToSetBytes: 104857600,
       internalDocumentSourceSetWindowFieldsMaxMemoryBytes: 104857600,

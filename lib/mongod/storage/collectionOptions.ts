@@ -120,6 +120,7 @@ export function parseCollectionOptions(
   const collation = readCollation(args);
   const validator = args.document("validator");
   checkStorageEngine(args.document("storageEngine"));
+  if (on !== undefined) checkViewOptions(args);
   return build({
     ...(capped && { capped }),
     ...(validator && !isEmptyDocument(validator) && { validator: validator.slice() }),
@@ -129,6 +130,24 @@ export function parseCollectionOptions(
     ...(on !== undefined && { view: { on, pipeline: pipeline ?? [] } }),
     expressions: options,
   });
+}
+
+/** Options about documents of one's own, which a view has none of. */
+const NOT_OF_VIEWS = [
+  "capped",
+  "size",
+  "max",
+  "validator",
+  "validationLevel",
+  "validationAction",
+  "storageEngine",
+  "indexOptionDefaults",
+] as const;
+
+/** @throws CommandError InvalidOptions (72), as collMod does */
+function checkViewOptions(args: Arguments): void {
+  const name = NOT_OF_VIEWS.find((one) => args.get(one) !== undefined);
+  if (name !== undefined) throw invalid(`option not supported on a view: ${name}`);
 }
 
 /** What of a collection's options `collMod` changes; absent: stays. */

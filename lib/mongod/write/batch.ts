@@ -5,8 +5,14 @@
  * A statement that fails is no failed command: the reply is `ok: 1` with
  * `writeErrors`, each with the statement's index in the batch.
  */
-import { DocumentWriter, encodeValue } from "../../bson/index.js";
-import { checkBatchSize, checkObjectSize, CommandError, ErrorCode } from "../../protocol/index.js";
+import { DocumentWriter } from "../../bson/index.js";
+import {
+  checkBatchSize,
+  checkObjectSize,
+  CommandError,
+  ErrorCode,
+  writeErrorFields as appendErrorFields,
+} from "../../protocol/index.js";
 import { DuplicateKeyError } from "../storage/collectionIndex.js";
 
 /** Errors that end the whole command: the client gave up, or the server does. */
@@ -17,9 +23,6 @@ const FATAL: ReadonlySet<number> = new Set([
   ErrorCode.CursorKilled,
   ErrorCode.ExceededTimeLimit,
 ]);
-
-/** Messages longer than this are left out from the third error on, so that a reply stays small. */
-const LONG_MESSAGE = 1024 * 1024;
 
 /** Errors of so many bytes together fill a reply: what follows says only its index and code. */
 const MAX_REPORT = 8 * 1024 * 1024;
@@ -57,23 +60,18 @@ export function runBatch(count: number, ordered: boolean, run: (index: number) =
   return errors;
 }
 
-/**
- * Appends what an error says: `code`, `errmsg`, and what belongs to the code, like `keyPattern` or `errInfo`.
- * @param before how many errors the reply has already
- */
+/** Appends what an error says: `code`, `errmsg`, and what belongs to the code. @param before errors in the reply */
 export function writeErrorFields(
   writer: DocumentWriter,
   error: CommandError,
   before: number,
 ): DocumentWriter {
-  const { code, message, extra } = error;
-  writer.int32("code", code).string("errmsg", before > 1 && message.length > LONG_MESSAGE ? "" : message);
-  const details = error instanceof DuplicateKeyError ? error.details : extra;
-  for (const [name, value] of Object.entries(details)) {
-    if (value instanceof Uint8Array) writer.document(name, value);
-    else writer.field(name, encodeValue(value));
-  }
-  return writer;
+  return appendErrorFields(writer, error, before, errorDetails(error));
+}
+
+/** What belongs to an error's code, like `keyPattern` or `errInfo`. */
+export function errorDetails(error: CommandError): Readonly<Record<string, unknown>> {
+  return error instanceof DuplicateKeyError ? error.details : error.extra;
 }
 
 /**

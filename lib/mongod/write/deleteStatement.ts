@@ -1,5 +1,5 @@
 /** One delete: a statement of the command `delete`, or a delete of `bulkWrite`. */
-import type { RawValue } from "../../bson/index.js";
+import type { DeleteParts } from "../../protocol/index.js";
 import type { CommandContext } from "../command.js";
 import { expressionOptions } from "../expressionOptions.js";
 import { planQuery } from "../planner/plan.js";
@@ -8,14 +8,6 @@ import { compileQuery } from "../planner/query.js";
 import type { Collection } from "../storage/collection.js";
 import { execute } from "./execution.js";
 import { idsOf } from "./matching.js";
-
-/** The parts of a delete, as they came. */
-export interface DeleteSpec {
-  readonly filter: Uint8Array;
-  readonly multi: boolean;
-  readonly collation: Uint8Array | undefined;
-  readonly hint: RawValue | undefined;
-}
 
 /** A delete, compiled. */
 export interface DeleteStatement {
@@ -28,7 +20,7 @@ export interface DeleteStatement {
 export function compileDelete(
   context: CommandContext,
   namespace: string,
-  { filter, multi, collation, hint }: DeleteSpec,
+  { filter, multi, collation, hint }: DeleteParts,
 ): DeleteStatement {
   const collection = context.server.catalog.findCollection(namespace);
   const options = expressionOptions(context, collection, { collation });

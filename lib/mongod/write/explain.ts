@@ -91,7 +91,7 @@ function explainWrite(
   const started = server.environment.now();
   const root = planQuery(collection, { ...query, projection: undefined }, interrupt);
   const section = queryPlannerSection(namespace, filterDocument(query.filter.node), root);
-  const queryPlanner = topStage(section, "winningPlan", { stage }, alone);
+  const queryPlanner = shaped(topStage(section, "winningPlan", { stage }, alone), "winningPlan", query);
   if (verbosity === "queryPlanner") return { explainVersion: "1", queryPlanner };
   const done = outcome(idsOf(root));
   const milliseconds = server.environment.now() - started;
@@ -105,6 +105,26 @@ function explainWrite(
   return {
     explainVersion: "1",
     queryPlanner,
-    executionStats: topStage(stats, "executionStages", { stage, ...done }, alone),
+    executionStats: shaped(
+      topStage(stats, "executionStages", { stage, ...done }, alone),
+      "executionStages",
+      query,
+      done["nReturned"],
+    ),
   };
+}
+
+/** The projection of a findAndModify (`fields`), on top of the stage that writes. */
+function shaped(
+  section: Record<string, unknown>,
+  field: "winningPlan" | "executionStages",
+  { projection }: Query,
+  nReturned?: number,
+): Record<string, unknown> {
+  if (!projection) return section;
+  return topStage(section, field, {
+    stage: "PROJECTION_DEFAULT",
+    ...(nReturned !== undefined && { nReturned }),
+    transformBy: projection.spec,
+  });
 }

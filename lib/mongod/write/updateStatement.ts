@@ -4,11 +4,12 @@
  * the same; each reads its own spelling into an {@link UpdateSpec}.
  */
 import type { RawValue } from "../../bson/index.js";
-import { asDocument, BsonType, elements, fields, getField } from "../../bson/index.js";
+import { asDocument, BsonType, getField } from "../../bson/index.js";
+import type { UpdateParts } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { Update } from "../../query/index.js";
-import { compileUpdate } from "../../query/index.js";
-import type { Arguments, CommandContext } from "../command.js";
+import { compileUpdate, refuseExprInUpsert } from "../../query/index.js";
+import type { CommandContext } from "../command.js";
 import { expressionOptions } from "../expressionOptions.js";
 import { planQuery } from "../planner/plan.js";
 import type { Query } from "../planner/query.js";
@@ -20,20 +21,8 @@ import { idsOf } from "./matching.js";
 import { checkDocument, type Checks } from "./validation.js";
 
 /** The parts of an update, as they came. */
-export interface UpdateSpec {
-  readonly filter: Uint8Array;
-  readonly update: RawValue;
-  /** What a pipeline sees as `$$name` (`c`, `constants`). */
-  readonly constants: Uint8Array | undefined;
-  readonly arrayFilters: readonly Uint8Array[] | undefined;
-  readonly collation: Uint8Array | undefined;
-  readonly hint: RawValue | undefined;
-  readonly sort: Uint8Array | undefined;
+export interface UpdateSpec extends UpdateParts {
   readonly projection?: Uint8Array | undefined;
-  readonly multi: boolean;
-  readonly upsert: boolean;
-  /** An upsert inserts the document `new` of the constants. */
-  readonly upsertSupplied: boolean;
   readonly bypassEmptyTsReplacement: boolean;
 }
 
@@ -78,12 +67,7 @@ export function compileStatement(
   });
   if (multi && update.kind === "replacement")
     throw failed("multi update is not supported for replacement-style update");
-  if (upsert && hasExpr(spec.filter)) {
-    throw new CommandError(
-      ErrorCode.QueryFeatureNotAllowed,
-      "$expr is not allowed in the query predicate for an upsert",
-    );
-  }
+  if (upsert) refuseExprInUpsert(spec.filter);
   const query = compileQuery(
     {
       filter: spec.filter,
@@ -108,21 +92,6 @@ function suppliedDocument({ upsert, upsertSupplied, constants }: UpdateSpec): Ui
 
 function failed(message: string): CommandError {
   return new CommandError(ErrorCode.FailedToParse, message);
-}
-
-const LOGICAL = new Set(["$and", "$or", "$nor"]);
-
-/** Whether a filter has `$expr` anywhere that documents as a whole are tested. */
-function hasExpr(filter: Uint8Array): boolean {
-  return fields(filter).some(
-    ([name, value]) =>
-      name === "$expr" ||
-      (LOGICAL.has(name) &&
-        value.type === BsonType.array &&
-        elements(asDocument(value)).some(
-          (branch) => branch.type === BsonType.object && hasExpr(asDocument(branch)),
-        )),
-  );
 }
 
 /**
@@ -179,15 +148,4 @@ export function insertUpsert(
   checkDocument(server, collection, document, checks);
   collection.insert(document);
   return document;
-}
-
-/** The `arrayFilters` field as raw documents. @throws CommandError TypeMismatch (14) */
-export function readArrayFilters(args: Arguments): Uint8Array[] | undefined {
-  const list = args.get("arrayFilters");
-  if (!list) return undefined;
-  if (list.type !== BsonType.array) throw args.wrongType("arrayFilters", list, "array");
-  return elements(asDocument(list)).map((filter, i) => {
-    if (filter.type !== BsonType.object) throw args.wrongType(`arrayFilters.${i}`, filter, "object");
-    return asDocument(filter);
-  });
 }

@@ -4,8 +4,9 @@
  * The router sends an operation to a single shard when every key field is
  * pinned (facts §4.1), an upsert takes the pinned values into the new document.
  */
-import { BsonType, FieldPath, NULL, asDocument, type RawValue } from "../../bson/index.js";
-import type { FilterNode } from "../filter/node.js";
+import { BsonType, FieldPath, asDocument, type RawValue } from "../../bson/index.js";
+import type { FilterNode, PathNode } from "../filter/node.js";
+import { mayHoldString } from "../filter/operators.js";
 
 /**
  * Paths that an equality at the top level or under `$and` pins, in the
@@ -18,9 +19,12 @@ export function equalityValues(node: FilterNode): Map<string, RawValue> {
   return pinned;
 }
 
+/** An equality that must hold, with the collation that strings in it compare by. */
+type Equality = Pick<PathNode & { readonly op: "eq" }, "path" | "value" | "collation">;
+
 /** All equalities that must hold, repeated paths included. */
-export function* equalities(node: FilterNode): Iterable<{ path: string; value: RawValue }> {
-  if (node.op === "eq") yield node;
+export function* equalities(node: FilterNode): Iterable<Equality> {
+  if (node.op === "eq") yield node as PathNode & { readonly op: "eq" };
   else if (node.op === "and") for (const child of node.children) yield* equalities(child);
 }
 
@@ -31,23 +35,29 @@ function isStorable(v: RawValue): boolean {
 
 /**
  * The value that every match has at `path`, by an equality on the path itself
- * or on an object around it: `{ a: { b: 1 } }` pins "a.b" to 1 and "a.c" to
- * null (missing). Undefined where nothing pins it, or where the value could
- * not be a shard key's (an array, a regular expression).
+ * or on an object around it: `{ a: { b: 1 } }` pins "a.b" to 1.
+ *
+ * Undefined where nothing pins it, an object without the field ("a.c") included;
+ * where two equalities do (MongoDB leaves such filters to the bounds); where the value could not be a shard key's (an array,
+ * a regular expression); and where a collation lets other values equal it.
  */
 export function pinnedValue(node: FilterNode, path: string): RawValue | undefined {
-  const pinned = equalityValues(node);
-  const direct = pinned.get(path);
-  if (direct !== undefined) return isStorable(direct) ? direct : undefined;
-  for (let dot = path.lastIndexOf("."); dot > 0; dot = path.lastIndexOf(".", dot - 1)) {
-    const parent = pinned.get(path.slice(0, dot));
-    if (parent === undefined) continue;
-    if (parent.type !== BsonType.object) return undefined;
-    const rest = new FieldPath(path.slice(dot + 1));
-    const inner = asDocument(parent);
-    if (rest.meetsArray(inner)) return undefined;
-    const value = rest.get(inner) ?? NULL;
-    return isStorable(value) ? value : undefined;
+  let found: Equality | undefined;
+  for (const equality of equalities(node)) {
+    if (equality.path !== path && !path.startsWith(`${equality.path}.`)) continue;
+    if (found !== undefined) return undefined;
+    found = equality;
   }
-  return undefined;
+  const value = found && valueAt(found, path);
+  if (value === undefined || !isStorable(value)) return undefined;
+  return found?.collation !== undefined && mayHoldString(value) ? undefined : value;
+}
+
+/** The value at `path` of whatever equals the equality's: itself, or one inside an object. */
+function valueAt({ path: pinned, value }: Equality, path: string): RawValue | undefined {
+  if (pinned === path) return value;
+  if (value.type !== BsonType.object) return undefined;
+  const rest = new FieldPath(path.slice(pinned.length + 1));
+  const inner = asDocument(value);
+  return rest.meetsArray(inner) ? undefined : rest.get(inner);
 }

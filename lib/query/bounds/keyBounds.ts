@@ -16,29 +16,16 @@
  * intersected: `{ a: { $gt: 5, $lt: 3 } }` matches `{ a: [1, 7] }`. A shard
  * key never is multikey.
  */
-import {
-  BsonType,
-  canonicalType,
-  asDocument,
-  asString,
-  elements,
-  fields,
-  NULL,
-  sameCollation,
-  type Collation,
-  type RawValue,
-} from "../../bson/index.js";
-import { compileExpression, constantOf } from "../expression/compile.js";
+import type { Collation } from "../../bson/index.js";
 import type { FilterNode, PathNode } from "../filter/node.js";
-import { mayHoldString } from "../filter/operators.js";
 import { isArrayIndex } from "../values/types.js";
+import { expressionBounds } from "./expressions.js";
 import {
   complement,
   FULL_RANGE,
   intersect,
   isFullRange,
   isPoint,
-  point,
   unite,
   type FieldBounds,
 } from "./intervals.js";
@@ -145,9 +132,8 @@ function boundsOn(node: FilterNode, field: KeyField, index: IndexTraits): Bounds
     case "not":
       return negation(node.child, field, index);
     case "expr":
-      return index.multikey || field.kind === "hashed"
-        ? ANY
-        : expressionBounds(node, node.source, field.path, index);
+      // The elements of an array have keys, expressions see the array.
+      return index.multikey ? ANY : expressionBounds(node, node.source, field, index);
     case "jsonSchema":
     case "sampleRate":
       return ANY;
@@ -224,73 +210,4 @@ function negation(child: FilterNode, field: KeyField, index: IndexTraits): Bound
   if (!bounds.exact || field.kind === "hashed") return ANY;
   // With several keys a document can have one outside the negated bounds and still be excluded by another.
   return { intervals: complement(bounds.intervals, collation), exact: !multikey };
-}
-
-const MIRRORED: Readonly<Record<string, string>> = {
-  $eq: "$eq",
-  $gt: "$lt",
-  $gte: "$lte",
-  $lt: "$gt",
-  $lte: "$gte",
-};
-
-/**
- * `$expr` with a comparison of a path and a constant, or an `$and` of such.
- * Expressions compare across types, so there is no bracketing; a missing
- * value, whose key is null, is less than everything that is used here.
- */
-function expressionBounds(
-  node: { readonly collation?: Collation },
-  source: RawValue,
-  path: string,
-  index: IndexTraits,
-): Bounds {
-  if (source.type !== BsonType.object) return ANY;
-  const [operation, ...rest] = fields(asDocument(source));
-  if (operation === undefined || rest.length > 0 || operation[1].type !== BsonType.array) return ANY;
-  const [name, argument] = operation;
-  const operands = elements(asDocument(argument));
-  if (name === "$and") {
-    const intervals = operands.reduce(
-      (sum: FieldBounds, operand) =>
-        intersect(sum, expressionBounds(node, operand, path, index).intervals, index.collation),
-      FULL_RANGE,
-    );
-    return { intervals, exact: false };
-  }
-  if (!(name in MIRRORED) || operands.length !== 2) return ANY;
-  const isPath = (v: RawValue) => v.type === BsonType.string && asString(v) === `$${path}`;
-  const at = operands.findIndex(isPath);
-  const value = at === -1 ? undefined : constantOf(compileExpressionSafely(operands[1 - at]!));
-  if (
-    value === undefined ||
-    canonicalType(value.type) <= canonicalType(NULL.type) ||
-    value.type === BsonType.array ||
-    (mayHoldString(value) && !sameCollation(node.collation, index.collation))
-  ) {
-    return ANY;
-  }
-  const [full] = FULL_RANGE;
-  switch (at === 0 ? name : MIRRORED[name]) {
-    case "$eq":
-      return { intervals: [point(value)], exact: false };
-    case "$gt":
-    case "$gte":
-      return { intervals: unite([{ ...full!, low: value, lowInclusive: true }]), exact: false };
-    default:
-      return { intervals: unite([{ ...full!, high: value, highInclusive: true }]), exact: false };
-  }
-}
-
-/** The other operand: a constant, or something whose value depends on the document (or on `let`, unknown here). */
-function compileExpressionSafely(v: RawValue): ReturnType<typeof compileExpression> {
-  if (v.type === BsonType.string && asString(v).startsWith("$")) return () => undefined;
-  if (v.type === BsonType.object || v.type === BsonType.array) {
-    try {
-      return compileExpression(v);
-    } catch {
-      return () => undefined; // names a `let` variable
-    }
-  }
-  return compileExpression(v);
 }

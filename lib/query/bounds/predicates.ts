@@ -56,14 +56,13 @@ export function predicateBounds(node: PathNode, index: IndexTraits): Bounds {
     case "gte":
     case "lt":
     case "lte": {
-      if (isForeign(node.value, node.collation, index)) return anyOfKind(node.value);
+      if (isForeign(node.value, node.collation, index)) return ANY;
       return node.op === "eq" ? equalityBounds(node.value, index) : rangeBounds(node.op, node.value, index);
     }
     case "in": {
+      if (node.values.some((value) => isForeign(value, node.collation, index))) return ANY;
       const parts = [
-        ...node.values.map((value) =>
-          isForeign(value, node.collation, index) ? anyOfKind(value) : equalityBounds(value, index),
-        ),
+        ...node.values.map((value) => equalityBounds(value, index)),
         ...node.regexes.map((pattern) => patternBounds(pattern, index)),
       ];
       return {
@@ -88,15 +87,12 @@ export function predicateBounds(node: PathNode, index: IndexTraits): Bounds {
   }
 }
 
-/** True where the index orders a value's strings in another way than the query compares them. */
+/**
+ * True where the index orders a value's strings in another way than the query compares them. Such a predicate has no
+ * bounds at all, not even those of its kind: MongoDB doesn't use the index for it.
+ */
 function isForeign(value: RawValue, collation: Collation | undefined, index: IndexTraits): boolean {
   return mayHoldString(value) && !sameCollation(collation, index.collation);
-}
-
-/** All strings for a string, all objects for an object; an array's keys are its elements, of any kind. */
-function anyOfKind(value: RawValue): Bounds {
-  const bracket = bracketOf(value.type);
-  return bracket === undefined ? ANY : { intervals: [bracket], exact: false };
 }
 
 /**
@@ -112,10 +108,12 @@ export function hashedBounds(node: PathNode): Bounds {
   if (values.some((value) => value.type === BsonType.array)) return ANY;
   // Equal by a collation is not equal by hash.
   if (node.collation !== undefined && values.some(mayHoldString)) return ANY;
-  return {
-    intervals: unite(values.flatMap(equalForms).map((value) => point(hashedValue(value)))),
-    exact: false,
-  };
+  return { intervals: hashedPoints(values), exact: false };
+}
+
+/** The points of a hashed field where values equal to these are. */
+export function hashedPoints(values: readonly RawValue[]): FieldBounds {
+  return unite(values.flatMap(equalForms).map((value) => point(hashedValue(value))));
 }
 
 /**

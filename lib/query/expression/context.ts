@@ -42,6 +42,8 @@ export interface ExpressionOptions {
   readonly random?: () => number;
   /** How strings compare; absent: byte by byte (the simple collation). */
   readonly collation?: Collation;
+  /** Whether stages that hold all their input may go beyond 100 MB; absent: yes (pipeline/stageMemory.ts). */
+  readonly allowDiskUse?: boolean;
   /** The server around a pipeline, for stages that read or write other collections (`$lookup`, `$out`). */
   readonly host?: PipelineHost;
 }

@@ -28,6 +28,7 @@ import {
   roundDouble,
   subtractDecimals,
   toDecimal,
+  toFinite,
   type Rounding,
 } from "../values/decimal.js";
 import {
@@ -224,7 +225,12 @@ function trigonometric(name: DecimalFunction, interval: Interval = EVERYWHERE): 
     if (isNullish(v)) return NULL;
     const n = asNumber(numeric(v, operator));
     if (Number.isNaN(n)) return v.type === BsonType.double || isDecimal(v) ? v : double(n);
-    if (shown !== "" && (open ? n <= low || n >= high : n < low || n > high)) {
+    // A decimal may be beyond all doubles and still finite.
+    const isFinite = isDecimal(v) && typeof toFinite(v) !== "number";
+    const outside = open
+      ? (n <= low || n >= high) && !(interval === FINITE && isFinite)
+      : n < low || n > high;
+    if (shown !== "" && outside) {
       const value = isDecimal(v)
         ? describeValue(v)
         : formatDouble(n).toLowerCase().replace("infinity", "inf");

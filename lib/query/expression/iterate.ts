@@ -36,7 +36,7 @@ import { checkVariableName } from "./variables.js";
 function variableName(named: ReadonlyMap<string, RawValue>, argument: string, otherwise: string): string {
   const given = named.get(argument);
   if (given === undefined) return otherwise;
-  if (given.type !== BsonType.string) throw wrongFieldType(argument, "string");
+  if (given.type !== BsonType.string) throw wrongFieldType(argument, "string", given);
   const name = asString(given);
   checkVariableName(name);
   return name;

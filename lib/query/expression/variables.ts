@@ -127,6 +127,24 @@ export function checkLet(options: ExpressionOptions): void {
   letValues(options);
 }
 
+/**
+ * The value of an expression that needs no document: a constant, a variable of `let`, an operator on such.
+ * Undefined where it needs one or gives none, and where it fails: who runs it will say so.
+ */
+export function constantValue(v: RawValue, options: ExpressionOptions = {}): RawValue | undefined {
+  // What is set from outside between evaluations (`$lookup`'s `let`) is not constant, and may hide the command's.
+  const { variables, let: given, ...rest } = options;
+  const known: ExpressionOptions = given && !variables ? { ...rest, let: given } : rest;
+  if (options.now !== undefined) starts.set(known, startOf(options));
+  const scope: Scope = { options: known, binding: undefined, depth: 0, withoutDocument: true };
+  try {
+    return compile(v, scope)(expressionContext(EMPTY_DOCUMENT));
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
+}
+
 function invalid(message: string): CommandError {
   return new CommandError(ErrorCode.FailedToParse, message);
 }

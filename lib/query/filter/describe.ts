@@ -88,8 +88,7 @@ function predicate(node: PathNode): Uint8Array {
     case "size":
       return writer.int32("$size", node.size).finish();
     case "bits":
-      // Numbers and binary data are shown as the positions they stand for.
-      return writer.values(`$${node.kind}`, node.positions.map(int32)).finish();
+      return writer.field(`$${node.kind}`, shownBits(node.source, node.positions)).finish();
     case "elemMatch":
       return writer
         .field(
@@ -110,3 +109,15 @@ function operators(node: FilterNode): RawValue {
   }
   return document(writer.finish());
 }
+
+/** Numbers and binary data are shown as the positions they stand for, unless those are very many. */
+function shownBits(source: RawValue, positions: Iterable<number>): RawValue {
+  const values: RawValue[] = [];
+  for (const position of positions) {
+    if (values.length === MAX_SHOWN_POSITIONS) return source;
+    values.push(int32(position));
+  }
+  return array(values);
+}
+
+const MAX_SHOWN_POSITIONS = 100_000;

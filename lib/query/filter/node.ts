@@ -11,7 +11,7 @@
  *       → and( eq device "dev-42", gt n 5, not( eq n 8 ) )
  */
 import type { BsonType, Collation, RawValue } from "../../bson/index.js";
-import type { Expression } from "../expression/context.js";
+import type { Expression, ExpressionOptions } from "../expression/context.js";
 import type { BitsOp } from "./bits.js";
 import type { Schema } from "./jsonSchema.js";
 import type { Pattern } from "./regex.js";
@@ -45,7 +45,7 @@ export type PathNode =
       readonly kind: BitsOp;
       /** The operand as it came, for explain. */
       readonly source: RawValue;
-      readonly positions: readonly number[];
+      readonly positions: Iterable<number>;
     }
   | {
       readonly op: "elemMatch";
@@ -64,6 +64,8 @@ export type FilterNode =
       readonly op: "expr";
       readonly source: RawValue;
       readonly expression: Expression;
+      /** What it was compiled with. */
+      readonly options?: ExpressionOptions;
       /** The query's, if it has one. */
       readonly collation?: Collation;
     }

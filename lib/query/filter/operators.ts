@@ -21,7 +21,14 @@ import { NUMBER_TYPES, typeOfAlias, typeOfNumber } from "../values/types.js";
 import { bitPositions, isBitsOp } from "./bits.js";
 import { readNonNegative } from "./integers.js";
 import { ALWAYS_FALSE, allOf, type FilterNode } from "./node.js";
-import { isTopLevelOperator, parseFilter, parsePath, stringArgument, type ParseContext } from "./parse.js";
+import {
+  checkDepth,
+  isTopLevelOperator,
+  parseFilter,
+  parsePath,
+  stringArgument,
+  type ParseContext,
+} from "./parse.js";
 import { compilePattern, regexParts } from "./regex.js";
 
 /** MongoDB's operators that this engine does not have. */
@@ -76,7 +83,9 @@ export function isOperatorObject(doc: Uint8Array): boolean {
 }
 
 /** Reads all operators at one path; they hold together. */
-export function parseOperators(path: string, doc: Uint8Array, context: ParseContext): FilterNode {
+export function parseOperators(path: string, doc: Uint8Array, outer: ParseContext): FilterNode {
+  const context = { ...outer, depth: outer.depth + 1 };
+  checkDepth(context);
   const list = fields(doc);
   const nodes: FilterNode[] = [];
   for (const [name, value] of list) {
@@ -261,12 +270,17 @@ function parseElemMatch(path: string, value: RawValue, context: ParseContext): F
   if (value.type !== BsonType.object) throw badValue("$elemMatch needs an Object");
   const doc = asDocument(value);
   const name = firstField(doc)?.[0];
-  const deeper: ParseContext = { ...context, depth: context.depth + 1, inElement: true };
+  const inside: ParseContext = { ...context, inElement: true };
   // Operators about the element itself; `$and`, `$expr` and the like are about an element's fields.
   if (name !== undefined && name.startsWith("$") && !isTopLevelOperator(name)) {
-    return { op: "elemMatch", path, of: "value", child: parseOperators("", doc, deeper) };
+    return { op: "elemMatch", path, of: "value", child: parseOperators("", doc, inside) };
   }
-  return { op: "elemMatch", path, of: "object", child: parseFilter(doc, deeper) };
+  return {
+    op: "elemMatch",
+    path,
+    of: "object",
+    child: parseFilter(doc, { ...inside, depth: inside.depth + 1 }),
+  };
 }
 
 function parseSize(path: string, value: RawValue): FilterNode {

@@ -63,14 +63,19 @@ export interface ParseContext extends ExpressionOptions {
 
 /** Reads a filter. Throws {@link CommandError}: 2 for a malformed one, 238 for operators that aren't simulated. */
 export function parseFilter(filter: Uint8Array, context: ParseContext): FilterNode {
-  if (context.depth > MAX_DEPTH) {
-    throw new CommandError(ErrorCode.BadValue, `exceeded maximum query tree depth of ${MAX_DEPTH}`);
-  }
+  checkDepth(context);
   const nodes: FilterNode[] = [];
   for (const [name, value] of fields(filter)) {
     nodes.push(name.startsWith("$") ? parseTopLevel(name, value, context) : parsePath(name, value, context));
   }
   return allOf(nodes);
+}
+
+/** Every filter and every object of operators is a level: `{a: {$not: {$gt: 1}}}` has three. */
+export function checkDepth({ depth }: ParseContext): void {
+  if (depth > MAX_DEPTH) {
+    throw new CommandError(ErrorCode.BadValue, `exceeded maximum query tree depth of ${MAX_DEPTH}`);
+  }
 }
 
 function parseTopLevel(name: string, value: RawValue, context: ParseContext): FilterNode {
@@ -87,6 +92,7 @@ function parseTopLevel(name: string, value: RawValue, context: ParseContext): Fi
         op: "expr",
         source: value,
         expression: compileExpression(value, context),
+        options: context,
         ...(context.collation && { collation: context.collation }),
       };
     case "$jsonSchema":

@@ -23,6 +23,7 @@ import { compileExpression } from "../expression/compile.js";
 import { expressionContext, type Expression, type ExpressionOptions } from "../expression/context.js";
 import { compileAccumulator, detach, type Accumulator, type CompiledAccumulator } from "./accumulators.js";
 import type { Emit, Stage } from "./stage.js";
+import { StageMemory } from "./stageMemory.js";
 
 /** One output field of a `$group`. */
 export interface GroupField {
@@ -41,6 +42,7 @@ export interface GroupSpec {
   readonly fields: readonly GroupField[];
   /** How the strings of `_id` compare. */
   readonly collation?: Collation;
+  readonly allowDiskUse?: boolean;
 }
 
 /**
@@ -57,12 +59,13 @@ export function parseGroup(spec: RawValue, options: ExpressionOptions): GroupSpe
   for (const [name, value] of fields(doc)) if (name !== "_id") list.push(parseField(name, value, options));
   const idSource = getField(doc, "_id");
   if (idSource === undefined) throw new CommandError(15955, "a group specification must include an _id");
-  const { collation } = options;
+  const { collation, allowDiskUse = true } = options;
   return {
     idSource,
     id: compileExpression(idSource, options),
     fields: list,
     ...(collation && { collation }),
+    allowDiskUse,
   };
 }
 
@@ -87,6 +90,11 @@ function parseField(name: string, value: RawValue, options: ExpressionOptions): 
   return { name, accumulator, argument, compiled };
 }
 
+/** What a group takes beside its `_id`, about. */
+const GROUP_BYTES = 64;
+/** Accumulators that keep their values. */
+const COLLECTING: ReadonlySet<string> = new Set(["$push", "$addToSet", "$concatArrays", "$setUnion"]);
+
 interface Group {
   readonly id: RawValue;
   readonly states: readonly Accumulator[];
@@ -96,8 +104,11 @@ export class GroupStage implements Stage {
   readonly name = "$group";
   readonly satisfied = false;
   readonly #groups = new Map<string, Group>();
+  readonly #memory: StageMemory | undefined;
 
-  constructor(readonly spec: GroupSpec) {}
+  constructor(readonly spec: GroupSpec) {
+    this.#memory = StageMemory.of("$group", spec);
+  }
 
   push(doc: Uint8Array): void {
     const { fields: outputs, collation } = this.spec;
@@ -109,8 +120,14 @@ export class GroupStage implements Stage {
       const own = detach(id);
       group = { id: own, states: outputs.map(({ compiled }) => compiled.create(own)) };
       this.#groups.set(key, group);
+      this.#memory?.hold(key.length + own.bytes.length + GROUP_BYTES);
     }
-    for (let i = 0; i < outputs.length; i++) group.states[i]!.add(outputs[i]!.compiled.input(context), doc);
+    for (let i = 0; i < outputs.length; i++) {
+      const { accumulator, compiled } = outputs[i]!;
+      const input = compiled.input(context);
+      group.states[i]!.add(input, doc);
+      if (this.#memory && input && COLLECTING.has(accumulator)) this.#memory.hold(input.end - input.start);
+    }
   }
 
   finish(emit: Emit): void {

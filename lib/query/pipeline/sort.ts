@@ -3,6 +3,7 @@ import { int64 } from "../../bson/index.js";
 import { setMeta } from "../meta.js";
 import type { Sort } from "../sort/index.js";
 import type { Emit, Stage } from "./stage.js";
+import type { StageMemory } from "./stageMemory.js";
 
 interface Entry {
   readonly key: string;
@@ -25,9 +26,13 @@ export class SortStage implements Stage {
   /** With a limit: an entry at or behind this one can be dropped at once. */
   #cut: Entry | undefined;
 
-  /** @param keepsKeys each document gets its sort key as metadata */
+  /**
+   * @param memory where the disk is forbidden
+   * @param keepsKeys each document gets its sort key as metadata
+   */
   constructor(
     readonly sort: Sort,
+    readonly memory: StageMemory | undefined = undefined,
     public keepsKeys = false,
   ) {}
 
@@ -44,13 +49,17 @@ export class SortStage implements Stage {
     this.#bytes += doc.length;
     const entry = { key: this.sort.key(doc), order: this.#seen++, doc };
     if (this.#cut !== undefined && compareEntries(entry, this.#cut) >= 0) return;
+    // Of the kept entries perhaps not all are needed.
+    if (this.memory?.lacks(doc.length) === true && this.#limit < Infinity) this.#cutBack();
     this.#entries.push(entry);
+    this.memory?.hold(doc.length);
     // Cutting back when the list has doubled costs a constant number of comparisons per document.
     if (this.#entries.length >= 2 * this.#limit + 16) this.#cutBack();
   }
 
   #cutBack(): void {
     this.#entries.sort(compareEntries);
+    for (let i = this.#limit; i < this.#entries.length; i++) this.memory?.hold(-this.#entries[i]!.doc.length);
     this.#entries.length = Math.min(this.#limit, this.#entries.length);
     this.#cut = this.#entries.at(-1);
   }

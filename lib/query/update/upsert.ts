@@ -10,9 +10,12 @@
  */
 import { ObjectId } from "bson";
 import {
+  asDocument,
   BsonType,
   DocumentWriter,
+  elements,
   EMPTY_DOCUMENT,
+  fields,
   firstField,
   forEachField,
   getField,
@@ -95,4 +98,30 @@ function documentOfEqualities(filter: FilterNode, idOnly: boolean): Uint8Array {
 
 function ambiguous(what: string): CommandError {
   return new CommandError(ErrorCode.NotSingleValueField, `cannot infer query fields to set, ${what}`);
+}
+
+const LOGICAL: ReadonlySet<string> = new Set(["$and", "$or", "$nor"]);
+
+/**
+ * Refuses the filter of an upsert that no document can be made from.
+ * @throws CommandError QueryFeatureNotAllowed (224) for `$expr` anywhere that documents as a whole are tested
+ */
+export function refuseExprInUpsert(filter: Uint8Array): void {
+  if (!hasExpr(filter)) return;
+  throw new CommandError(
+    ErrorCode.QueryFeatureNotAllowed,
+    "$expr is not allowed in the query predicate for an upsert",
+  );
+}
+
+function hasExpr(filter: Uint8Array): boolean {
+  return fields(filter).some(
+    ([name, value]) =>
+      name === "$expr" ||
+      (LOGICAL.has(name) &&
+        value.type === BsonType.array &&
+        elements(asDocument(value)).some(
+          (branch) => branch.type === BsonType.object && hasExpr(asDocument(branch)),
+        )),
+  );
 }

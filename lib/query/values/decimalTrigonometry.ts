@@ -3,7 +3,6 @@
  * π/4 and put into the series, so that all 34 digits are right.
  */
 import type { RawValue } from "../../bson/index.js";
-import { notSimulated } from "../../protocol/index.js";
 import { fit, fromFinite, fromNumber, toFinite, type Finite } from "./decimal.js";
 import {
   ONE,
@@ -17,6 +16,7 @@ import {
   logarithm,
   magnitude,
   over,
+  piTo,
   root,
   times,
   toFixed,
@@ -26,9 +26,12 @@ import { integerOf } from "./decimalMath.js";
 
 /** Angle below π/4 and the octant's pair of quarter turns: x = r + q·π/2. */
 function quarterTurns(d: Finite): { r: Fixed; q: number } {
-  if (magnitude(d) > 40) throw notSimulated("decimal angles beyond 10^40");
-  const half = known().pi / 2n;
-  const x = toFixed(d);
+  // As many more digits of π as the angle has before its point: those are lost in the turns.
+  const digits = SCALE + Math.max(0, magnitude(d));
+  const half = piTo(digits) / 2n;
+  const shift = BigInt(digits - SCALE);
+  const x =
+    d.exponent + digits >= 0 ? d.coefficient * 10n ** BigInt(d.exponent + digits) : toFixed(d) * 10n ** shift;
   let q = x / half;
   let r = x - q * half;
   if (r > half / 2n) {
@@ -38,7 +41,7 @@ function quarterTurns(d: Finite): { r: Fixed; q: number } {
     r += half;
     q -= 1n;
   }
-  return { r, q: Number(((q % 4n) + 4n) % 4n) };
+  return { r: r / 10n ** shift, q: Number(((q % 4n) + 4n) % 4n) };
 }
 
 /** Sine (odd) or cosine (even) of a small angle. */

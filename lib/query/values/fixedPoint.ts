@@ -91,6 +91,29 @@ export function known(): { ln10: Fixed; pi: Fixed } {
   return constants;
 }
 
+let finest: { pi: bigint; digits: number } | undefined;
+
+/** π × 10^digits, cut: for angles so large that 110 digits of π say nothing about them. */
+export function piTo(digits: number): bigint {
+  if (finest === undefined || finest.digits < digits) {
+    const guarded = 10n ** BigInt(digits + 20);
+    const pi = 16n * inverseArc(5n, guarded) - 4n * inverseArc(239n, guarded);
+    finest = { pi: pi / 10n ** 20n, digits };
+  }
+  return finest.pi / 10n ** BigInt(finest.digits - digits);
+}
+
+/** one × arctan(1/n) */
+function inverseArc(n: bigint, one: bigint): bigint {
+  let power = one / n;
+  let sum = 0n;
+  for (let i = 1n; power !== 0n; i += 2n) {
+    sum += i % 4n === 1n ? power / i : -(power / i);
+    power /= n * n;
+  }
+  return sum;
+}
+
 /** e^x as n × 10^power. |x| must be below 10^5. */
 export function exponential(x: Fixed): { n: Fixed; power: number } {
   const { ln10 } = known();

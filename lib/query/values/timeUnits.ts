@@ -120,8 +120,18 @@ export function dateDiff(
   unit: TimeUnit,
   zone: TimeZone,
   startOfWeek: number,
+): bigint {
+  if (unit === "millisecond") return BigInt(end) - BigInt(start);
+  return BigInt(bordersBetween(start, end, unit, zone, startOfWeek));
+}
+
+function bordersBetween(
+  start: number,
+  end: number,
+  unit: TimeUnit,
+  zone: TimeZone,
+  startOfWeek: number,
 ): number {
-  if (unit === "millisecond") return end - start;
   const from = start + zone.offsetAt(start);
   const to = end + zone.offsetAt(end);
   const fromDay = Math.floor(from / MS_PER_DAY);
@@ -173,7 +183,7 @@ export function truncateDate(
     );
   }
   if (binSize > 100_000_000_000n) throw new CommandError(5439006, "dateTrunc unsupported binSize value");
-  const distance = BigInt(dateDiff(reference, ms, unit, zone, startOfWeek));
+  const distance = dateDiff(reference, ms, unit, zone, startOfWeek);
   return dateAdd(reference, unit, distance - floorRemainder(distance, binSize), zone);
 }
 

@@ -38,8 +38,8 @@ export const UTC: TimeZone = new FixedZone(0);
 const REGULAR_SINCE = Date.UTC(1990, 0, 1);
 const QUARTER_HOUR = 900_000;
 const REMEMBERED = 20_000;
-/** The range of JavaScript's dates: what Intl can be asked. */
-const LAST_INSTANT = 8.64e15;
+/** What Intl can be asked: the range of JavaScript's dates, less a day, because the local clock must be in it too. */
+const LAST_INSTANT = 8.64e15 - 86_400_000;
 
 class NamedZone implements TimeZone {
   readonly isUtc = false;
@@ -60,7 +60,7 @@ class NamedZone implements TimeZone {
   }
 
   #ask(ms: number): number {
-    const instant = Math.min(LAST_INSTANT - 1, Math.max(-LAST_INSTANT + 1, ms));
+    const instant = Math.min(LAST_INSTANT, Math.max(-LAST_INSTANT, ms));
     const part: Record<string, number> = {};
     let era = "";
     for (const { type, value } of this.formatter.formatToParts(instant)) {

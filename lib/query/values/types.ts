@@ -1,34 +1,8 @@
 /** MongoDB's names of the BSON types: what `$type` accepts and what error messages say. */
-import { BsonType, type RawValue } from "../../bson/index.js";
+import { BsonType, TYPE_ALIASES, nameOfType, type RawValue } from "../../bson/index.js";
 
-const ALIASES = {
-  double: BsonType.double,
-  string: BsonType.string,
-  object: BsonType.object,
-  array: BsonType.array,
-  binData: BsonType.binary,
-  undefined: BsonType.undefined,
-  objectId: BsonType.objectId,
-  bool: BsonType.bool,
-  date: BsonType.date,
-  null: BsonType.null,
-  regex: BsonType.regex,
-  dbPointer: BsonType.dbPointer,
-  javascript: BsonType.code,
-  symbol: BsonType.symbol,
-  javascriptWithScope: BsonType.codeWithScope,
-  int: BsonType.int32,
-  timestamp: BsonType.timestamp,
-  long: BsonType.int64,
-  decimal: BsonType.decimal128,
-  minKey: BsonType.minKey,
-  maxKey: BsonType.maxKey,
-} as const;
-
-const TYPES: ReadonlyMap<string, BsonType> = new Map(Object.entries(ALIASES));
-const NAMES: ReadonlyMap<BsonType, string> = new Map(
-  Object.entries(ALIASES).map(([name, type]) => [type, name]),
-);
+const TYPES: ReadonlyMap<string, BsonType> = new Map(Object.entries(TYPE_ALIASES));
+const CODES: ReadonlySet<number> = new Set(Object.values(TYPE_ALIASES));
 
 /** The four types that `$type: "number"` stands for. */
 export const NUMBER_TYPES: readonly BsonType[] = [
@@ -40,7 +14,7 @@ export const NUMBER_TYPES: readonly BsonType[] = [
 
 /** The alias of a value's type, e.g. `"int"`; `"missing"` for no value, as `$type` has it. */
 export function typeName(v: RawValue | undefined): string {
-  return v === undefined ? "missing" : NAMES.get(v.type)!;
+  return v === undefined ? "missing" : nameOfType(v.type);
 }
 
 /** The type of an alias, e.g. `"binData"` → 5; undefined for an unknown alias (`"number"` is not one type). */
@@ -51,7 +25,7 @@ export function typeOfAlias(alias: string): BsonType | undefined {
 /** The type of a number as `$type` takes it: 1…19, -1 (MinKey), 127 (MaxKey); undefined for any other. */
 export function typeOfNumber(code: number): BsonType | undefined {
   const type = code === -1 ? BsonType.minKey : code;
-  return NAMES.has(type as BsonType) && code !== 255 ? (type as BsonType) : undefined;
+  return CODES.has(type) && code !== 255 ? (type as BsonType) : undefined;
 }
 
 /** True for a component of a dotted path that can be an array's index: "0", "12", but not "01". */

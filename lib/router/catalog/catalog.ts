@@ -12,40 +12,35 @@
  *     config.collections ─► ShardedCollection   ns → uuid, shard key, unique
  *     config.chunks ──────► ChunkMap            sorted ranges → owners
  *     config.settings ────► balancer mode, chunk size
+ *     config.tags ────────► read when asked for, not cached
  *
  * A collection that has no entry here is unsharded and lives whole on its
  * database's primary shard.
  */
 import type { RawValue } from "../../bson/index.js";
-import {
-  asDocument,
-  date,
-  DocumentWriter,
-  elements,
-  EMPTY_DOCUMENT,
-  getField,
-  toDocument,
-} from "../../bson/index.js";
+import { asDocument, asNumber, date, DocumentWriter, getField, string } from "../../bson/index.js";
 import type { Environment } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import type { Rules } from "../rules.js";
 import type { LogicalClock } from "../support/clock.js";
+import { forwardedBody } from "../support/forward.js";
 import type { IdSource } from "../support/ids.js";
+import { Changelog } from "./changelog.js";
 import type { Chunk, ChunkStart } from "./chunkMap.js";
 import { ChunkMap } from "./chunkMap.js";
+import type { ChangedChunks, ChunkWriter } from "./chunkWrites.js";
+import { ofCollection, set, writeMove, writeSplit } from "./chunkWrites.js";
 import { ConfigServer } from "./configServer.js";
-import type { ChunkVersion } from "./documents.js";
 import {
   chunkDocument,
   collectionDocument,
   databaseDocument,
-  historyEntry,
-  lastmodOf,
+  placementVersion,
   shardDocument,
 } from "./documents.js";
-import type { Database, Settings, ShardedCollection } from "./entries.js";
-import { readCollections, readDatabases, readSettings, readShards } from "./reading.js";
+import type { Database, Settings, ShardedCollection, ZoneRange } from "./entries.js";
+import { readCollections, readDatabases, readSettings, readShards, readZones } from "./reading.js";
 import type { ShardRegistry } from "./shards.js";
 
 /** What the catalog is made of. */
@@ -76,12 +71,13 @@ export class Catalog {
   readonly #options: CatalogOptions;
   #databases = new Map<string, Database>();
   #collections = new Map<string, ShardedCollection>();
-  #changes = 0;
+  readonly #changelog: Changelog;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
     this.shards = options.shards;
     this.config = new ConfigServer(options.shards);
+    this.#changelog = new Changelog(this.config, options.environment, options.host);
     this.settings = { balancerStopped: false, chunkSizeBytes: this.#defaultChunkSize() };
   }
 
@@ -160,12 +156,29 @@ export class Catalog {
     return this.#options.chunkSizeBytes ?? this.#options.rules.chunkSizeMB * 1024 * 1024;
   }
 
+  /** The zone ranges of a namespace, sharded or not, ascending: config.tags. */
+  zonesOf(ns: string): Promise<ZoneRange[]> {
+    return readZones(this.config, ns);
+  }
+
   // Shards and databases
 
   /** Registers a shard. */
   async addShard(id: string, host: string): Promise<void> {
     await this.config.insert("shards", [shardDocument(id, host, this.#options.clock.tick())]);
     this.shards.replace([...this.shards.all, { id, host }]);
+  }
+
+  /** Marks a shard as being removed: nothing new is placed on it. */
+  async startDraining(id: string): Promise<void> {
+    await this.config.update("shards", { _id: id }, { $set: { draining: true } });
+    this.shards.get(id).draining = true;
+  }
+
+  /** Forgets a shard; nothing may be on it. */
+  async removeShard(id: string): Promise<void> {
+    await this.config.remove("shards", { _id: id });
+    this.shards.replace(this.shards.all.filter((shard) => shard.id !== id));
   }
 
   /** Creates a database on a shard. */
@@ -177,8 +190,20 @@ export class Catalog {
     return database;
   }
 
-  /** Forgets a database; its collections must be dropped before. */
+  /** Gives a database another primary shard; its version's `lastMod` rises. */
+  async movePrimary(name: string, primary: string): Promise<void> {
+    const stored = await this.config.findOne("databases", { _id: name });
+    const version = stored && getField(stored, "version");
+    const lastMod = version && getField(asDocument(version), "lastMod");
+    const fields = new DocumentWriter().string("primary", primary);
+    if (lastMod) fields.int32("version.lastMod", asNumber(lastMod) + 1);
+    await this.config.update("databases", { _id: name }, set(fields.finish()));
+    this.#databases.set(name, { name, primary });
+  }
+
+  /** Forgets a database and the zone ranges in it; its collections must be dropped before. */
   async dropDatabase(name: string): Promise<void> {
+    await this.config.remove("tags", { ns: { $gte: `${name}.`, $lt: `${name}/` } });
     await this.config.remove("databases", { _id: name });
     this.#databases.delete(name);
   }
@@ -187,17 +212,19 @@ export class Catalog {
 
   /**
    * Registers a sharded collection with its first chunks, versions 1|0, 1|1, ….
-   * @param starts the chunks' lower bounds in order with their shards
+   * @param fields.starts the chunks' lower bounds in order with their shards
+   * @returns the collection's placement version as text, for config.changelog
    */
   async createCollection(fields: {
     ns: string;
     key: ShardKeyPattern;
     unique: boolean;
+    defaultCollation?: Uint8Array | undefined;
     uuid: RawValue;
     starts: readonly ChunkStart[];
-  }): Promise<ShardedCollection> {
+  }): Promise<string> {
     const { ids, clock, environment } = this.#options;
-    const { ns, key, unique, uuid, starts } = fields;
+    const { ns, key, unique, defaultCollation, uuid, starts } = fields;
     const chunks = ChunkMap.build(starts, key.maximum);
     const now = clock.tick();
     const documents: Uint8Array[] = [];
@@ -205,17 +232,25 @@ export class Catalog {
       const version = { major: 1, minor: chunk.index };
       documents.push(chunkDocument({ ...chunk, id: ids.objectId(), uuid, version, since: now }));
     }
-    await this.config.insert("chunks", documents);
+    const epoch = ids.objectId();
     const document = collectionDocument({
       ns,
-      epoch: ids.objectId(),
+      epoch,
       lastmodMs: environment.now(),
       timestamp: now,
       uuid,
       key: key.document,
       unique,
+      defaultCollation,
     });
-    await this.config.insert("collections", [document]);
+    try {
+      await this.config.insert("chunks", documents);
+      await this.config.insert("collections", [document]);
+    } catch (error) {
+      // Chunks of no collection would be in the way of the next attempt: it has the same uuid.
+      await this.config.remove("chunks", ofCollection(uuid).finish());
+      throw error;
+    }
     const dot = ns.indexOf(".");
     const collection: ShardedCollection = {
       ns,
@@ -224,20 +259,74 @@ export class Catalog {
       uuid,
       key,
       unique,
+      ...(defaultCollation && { defaultCollation }),
       chunks,
       version: { major: 1, minor: chunks.size - 1 },
       pendingDeletions: [],
     };
     this.#collections.set(ns, collection);
-    return collection;
+    return placementVersion(collection.version, epoch, now);
   }
 
-  /** Forgets a sharded collection. */
+  /** Forgets a sharded collection, with its zone ranges. */
   async dropCollection(collection: ShardedCollection): Promise<void> {
     await this.config.remove("collections", { _id: collection.ns });
-    await this.config.remove("chunks", new DocumentWriter().field("uuid", collection.uuid).finish());
-    await this.config.remove("tags", { ns: collection.ns });
+    await this.config.remove("chunks", ofCollection(collection.uuid).finish());
+    await this.dropZones(collection.ns);
     this.#collections.delete(collection.ns);
+  }
+
+  /** Forgets the zone ranges of a namespace. */
+  async dropZones(ns: string): Promise<void> {
+    await this.config.remove("tags", { ns });
+  }
+
+  /**
+   * Gives a name to another collection of the same database. A sharded one's chunks go on, they name it by uuid; epoch
+   * and timestamp are new, because for routers it is another collection. Its zone ranges go with it.
+   * @param from the sharded collection that is renamed; absent when an unsharded one is, which the catalog doesn't know
+   * @param replaced the sharded collection that has the name now
+   * @throws CommandError when nothing has changed
+   */
+  async renameCollection(
+    to: string,
+    from: ShardedCollection | undefined,
+    replaced: ShardedCollection | undefined,
+  ): Promise<void> {
+    const { ids, clock, environment } = this.#options;
+    const changes = { _id: string(to), lastmodEpoch: ids.objectId(), timestamp: clock.tick() };
+    await this.#reloadOnFailure(async () => {
+      const stored = from && (await this.#storedCollection(from.ns));
+      const old = replaced && (await this.#storedCollection(to));
+      if (old) await this.config.remove("collections", { _id: to });
+      try {
+        if (stored) await this.config.insert("collections", [forwardedBody(stored, changes)]);
+        if (from) await this.config.remove("collections", { _id: from.ns });
+      } catch (error) {
+        if (stored) await this.config.remove("collections", { _id: to });
+        if (old) await this.config.insert("collections", [old]);
+        throw error;
+      }
+    });
+    if (replaced) this.#collections.delete(to);
+    if (from) {
+      this.#collections.delete(from.ns);
+      this.#collections.set(to, { ...from, ns: to, name: to.slice(to.indexOf(".") + 1) });
+    }
+    // It has its name now; what follows is tidying up.
+    try {
+      if (replaced) await this.config.remove("chunks", ofCollection(replaced.uuid).finish());
+      if (from) await this.config.updateAll("tags", { ns: from.ns }, { $set: { ns: to } });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      environment.log?.("warn", "a renaming left something behind in the catalog", { message });
+    }
+  }
+
+  async #storedCollection(ns: string): Promise<Uint8Array> {
+    const stored = await this.config.findOne("collections", { _id: ns });
+    if (stored) return stored;
+    throw new CommandError(ErrorCode.NamespaceNotFound, `${ns} is no longer in config.collections`);
   }
 
   /**
@@ -249,131 +338,35 @@ export class Catalog {
     chunk: Chunk,
     points: readonly Uint8Array[],
   ): Promise<void> {
-    const { ids } = this.#options;
-    const stored = await this.#storedChunk(collection, chunk);
-    const history = arrayOfDocuments(stored, "history");
-    const since = getField(stored, "onCurrentShardSince") ?? this.#options.clock.now();
-    let version = collection.version;
-    const next = (): ChunkVersion => (version = { major: version.major, minor: version.minor + 1 });
-    const head = new DocumentWriter()
-      .document("max", points[0]!)
-      .field("lastmod", lastmodOf(next()))
-      .finish();
-    const pieces = points.map((min, i) =>
-      chunkDocument({
-        id: ids.objectId(),
-        uuid: collection.uuid,
-        min,
-        max: points[i + 1] ?? chunk.max,
-        shard: chunk.shard,
-        version: next(),
-        since,
-        history,
-      }),
-    );
-    await this.#reloadOnFailure(async () => {
-      await this.config.update("chunks", idOf(stored), new DocumentWriter().document("$set", head).finish());
-      await this.config.insert("chunks", pieces);
-    });
-    this.#changed(collection, collection.chunks.withSplit(chunk.index, points), version);
+    await this.#changeChunks(collection, () => writeSplit(this.#writer, collection, chunk, points));
   }
 
-  /**
-   * Gives a chunk to another shard. The moved chunk gets the next major version;
-   * where the donor keeps chunks, one of them gets it too (minor 1), so that the
-   * donor learns of the change (§3.4).
-   */
+  /** Gives a chunk to another shard, under the next major version (§3.4). */
   async moveChunk(collection: ShardedCollection, chunk: Chunk, to: string): Promise<void> {
-    const stored = await this.#storedChunk(collection, chunk);
-    const now = this.#options.clock.tick();
-    const major = collection.version.major + 1;
-    const moved = new DocumentWriter()
-      .string("shard", to)
-      .field("lastmod", lastmodOf({ major, minor: 0 }))
-      .field("onCurrentShardSince", now)
-      .arrayOf("history", [historyEntry(now, to), ...arrayOfDocuments(stored, "history")])
-      .finish();
-    const chunks = collection.chunks.withOwner(chunk.index, to);
-    const remaining = firstChunkOf(chunks, chunk.shard);
-    await this.#reloadOnFailure(async () => {
-      await this.config.update("chunks", idOf(stored), new DocumentWriter().document("$set", moved).finish());
-      if (!remaining) return;
-      const bump = new DocumentWriter().field("lastmod", lastmodOf({ major, minor: 1 })).finish();
-      await this.config.update(
-        "chunks",
-        idOf(await this.#storedChunk(collection, remaining)),
-        new DocumentWriter().document("$set", bump).finish(),
-      );
-    });
-    this.#changed(collection, chunks, { major, minor: remaining ? 1 : 0 });
+    await this.#changeChunks(collection, () => writeMove(this.#writer, collection, chunk, to));
   }
 
-  /**
-   * Writes an entry to config.changelog (§3.4).
-   * @param what e.g. `moveChunk.commit`
-   */
-  async log(
-    what: string,
-    ns: string,
-    details: object | Uint8Array = EMPTY_DOCUMENT,
-    shard?: string,
-  ): Promise<void> {
-    const { host, environment } = this.#options;
-    const now = environment.now();
-    const entry = new DocumentWriter()
-      .string("_id", `${host}-${new Date(now).toISOString()}-${++this.#changes}`)
-      .string("server", host)
-      .string("shard", shard ?? "config")
-      .string("clientAddr", "")
-      .date("time", now)
-      .string("what", what)
-      .string("ns", ns)
-      .document("details", details instanceof Uint8Array ? details : toDocument(details))
-      .finish();
-    await this.config.insert("changelog", [entry]);
+  /** Writes an entry to config.changelog; see {@link Changelog.log}. */
+  log(what: string, ns: string, details?: object | Uint8Array, shard?: string): Promise<void> {
+    return this.#changelog.log(what, ns, details, shard);
+  }
+
+  get #writer(): ChunkWriter {
+    return { ...this.#options, config: this.config };
   }
 
   /** The cache follows; also when a {@link load} has put another entry in its place meanwhile. */
-  #changed(collection: ShardedCollection, chunks: ChunkMap, version: ChunkVersion): void {
-    collection.chunks = chunks;
-    collection.version = version;
+  async #changeChunks(collection: ShardedCollection, change: () => Promise<ChangedChunks>): Promise<void> {
+    Object.assign(collection, await this.#reloadOnFailure(change));
     this.#collections.set(collection.ns, collection);
   }
 
-  async #storedChunk(collection: ShardedCollection, chunk: Chunk): Promise<Uint8Array> {
-    const filter = new DocumentWriter().field("uuid", collection.uuid).document("min", chunk.min).finish();
-    const stored = await this.config.findOne("chunks", filter);
-    if (!stored) {
-      throw new CommandError(
-        ErrorCode.ConflictingOperationInProgress,
-        `the chunk is no longer in config.chunks of ${collection.ns}`,
-      );
-    }
-    return stored;
-  }
-
-  async #reloadOnFailure(change: () => Promise<void>): Promise<void> {
+  async #reloadOnFailure<T>(change: () => Promise<T>): Promise<T> {
     try {
-      await change();
+      return await change();
     } catch (error) {
       await this.tryLoad();
       throw error;
     }
   }
-}
-
-function firstChunkOf(chunks: ChunkMap, shard: string): Chunk | undefined {
-  for (let index = 0; index < chunks.size; index++) {
-    if (chunks.ownerOf(index) === shard) return chunks.chunk(index);
-  }
-  return undefined;
-}
-
-function idOf(document: Uint8Array): Uint8Array {
-  return new DocumentWriter().field("_id", getField(document, "_id")!).finish();
-}
-
-function arrayOfDocuments(document: Uint8Array, name: string): Uint8Array[] {
-  const value = getField(document, name);
-  return value ? elements(asDocument(value)).map(asDocument) : [];
 }

@@ -12,7 +12,8 @@
  *
  * Invariants: `begins` is strictly ascending, its first entry is MinKey of every
  * field, and every key has exactly one chunk: the last one that begins at or
- * before it. Finding it is a binary search over strings.
+ * before it. Finding it is a binary search over strings, of many chunks one over
+ * numbers made from them (keyLine.ts).
  *
  * A map never changes. A split or a move makes a new map that shares what it
  * can, so an operation that took the map at its start sees one consistent
@@ -20,11 +21,12 @@
  *
  * Memory: a collection may have a million chunks. One chunk costs its sortable
  * key (a one-byte string), its bound's BSON in one shared buffer, four bytes of
- * offset and two of owner.
+ * offset, two of owner and, once keys were looked up, eight of its head.
  */
 import type { SortableKey } from "../../bson/index.js";
 import { documentSortableKey } from "../../bson/index.js";
 import { HashLine } from "./hashLine.js";
+import { KeyLine } from "./keyLine.js";
 
 /** One chunk, as {@link ChunkMap.chunk} reports it. */
 export interface Chunk {
@@ -56,6 +58,9 @@ interface ChunkArrays {
   readonly maximum: Uint8Array;
 }
 
+/** Up to so many chunks are searched as strings: the numbers would not be worth making. */
+const FEW_CHUNKS = 64;
+
 /** An immutable, ordered map from shard key to shard. */
 export class ChunkMap {
   readonly #begins: readonly SortableKey[];
@@ -65,6 +70,8 @@ export class ChunkMap {
   readonly #shards: readonly string[];
   readonly #maximum: Uint8Array;
   #owning: readonly string[] | undefined;
+  /** Made when a key is first looked up among more than a few chunks. */
+  #keyLine: KeyLine | undefined;
   /** Made when first asked for; null where there can be none. */
   #hashLine: HashLine | null | undefined;
 
@@ -97,6 +104,7 @@ export class ChunkMap {
   /** The index of the chunk that a key belongs to. */
   find(key: SortableKey): number {
     const begins = this.#begins;
+    if (begins.length > FEW_CHUNKS) return (this.#keyLine ??= new KeyLine(begins)).find(key);
     let low = 0;
     let high = begins.length;
     // Invariant: begins[low] <= key < begins[high].
@@ -172,7 +180,7 @@ export class ChunkMap {
     }
     const owners = this.#owners.slice();
     owners[index] = owner;
-    return new ChunkMap({
+    const moved = new ChunkMap({
       begins: this.#begins,
       bounds: this.#bounds,
       offsets: this.#offsets,
@@ -180,6 +188,9 @@ export class ChunkMap {
       shards,
       maximum: this.#maximum,
     });
+    moved.#keyLine = this.#keyLine;
+    moved.#hashLine = this.#hashLine;
+    return moved;
   }
 
   /**

@@ -77,6 +77,12 @@ export class ConfigServer {
     return this.#write(request(DB, { update: collection }, { updates: [update.finish()] }));
   }
 
+  /** Updates every match. @returns how many */
+  updateAll(collection: string, q: DocumentLike, u: DocumentLike): Promise<number> {
+    const update = new DocumentWriter().document("q", raw(q)).document("u", raw(u)).bool("multi", true);
+    return this.#write(request(DB, { update: collection }, { updates: [update.finish()] }));
+  }
+
   /** Deletes every match. @returns how many */
   remove(collection: string, q: DocumentLike): Promise<number> {
     const remove = new DocumentWriter().document("q", raw(q)).int32("limit", 0).finish();

@@ -38,6 +38,19 @@ export function lastmodOf(version: ChunkVersion): RawValue {
   return timestamp(version.major, version.minor);
 }
 
+/**
+ * A placement version as MongoDB writes it in config.changelog.
+ * @example placementVersion({ major: 1, minor: 3 }, …) // "1|3||65a0…||Timestamp(1767225600, 4)"
+ */
+export function placementVersion({ major, minor }: ChunkVersion, epoch: RawValue, since: RawValue): string {
+  const { high, low } = asTimestamp(since);
+  return `${major}|${minor}||${asObjectIdHex(epoch)}||Timestamp(${high}, ${low})`;
+}
+
+function asObjectIdHex({ bytes, start, end }: RawValue): string {
+  return Array.from(bytes.subarray(start, end), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** config.shards */
 export function shardDocument(id: string, host: string, topologyTime: RawValue): Uint8Array {
   return new DocumentWriter()
@@ -72,17 +85,17 @@ export function collectionDocument(fields: {
   uuid: RawValue;
   key: Uint8Array;
   unique: boolean;
+  defaultCollation?: Uint8Array | undefined;
 }): Uint8Array {
-  return new DocumentWriter()
+  const writer = new DocumentWriter()
     .string("_id", fields.ns)
     .field("lastmodEpoch", fields.epoch)
     .field("lastmod", date(fields.lastmodMs))
     .field("timestamp", fields.timestamp)
     .field("uuid", fields.uuid)
-    .document("key", fields.key)
-    .bool("unique", fields.unique)
-    .bool("noBalance", false)
-    .finish();
+    .document("key", fields.key);
+  if (fields.defaultCollation) writer.document("defaultCollation", fields.defaultCollation);
+  return writer.bool("unique", fields.unique).bool("noBalance", false).finish();
 }
 
 /** config.chunks */

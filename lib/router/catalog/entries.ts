@@ -28,12 +28,21 @@ export interface ShardedCollection {
   readonly uuid: RawValue;
   readonly key: ShardKeyPattern;
   readonly unique: boolean;
+  /** The collection's own collation, complete; absent for the simple one. Chunk bounds are in byte order all the same. */
+  readonly defaultCollation?: Uint8Array | undefined;
   /** Replaced, never changed in place: see ChunkMap. */
   chunks: ChunkMap;
   /** Highest chunk version. */
   version: ChunkVersion;
   /** Left behind by a migration whose last step failed; empty in ordinary life. */
   pendingDeletions: PendingDeletion[];
+}
+
+/** A range of shard keys that belongs to a zone: one document of config.tags. */
+export interface ZoneRange {
+  readonly min: Uint8Array;
+  readonly max: Uint8Array;
+  readonly zone: string;
 }
 
 /** What `config.settings` says. */

@@ -8,6 +8,7 @@ import {
   asString,
   documentSortableKey,
   DocumentWriter,
+  elements,
   getField,
   isTruthy,
 } from "../../bson/index.js";
@@ -17,7 +18,8 @@ import { detached } from "../support/values.js";
 import { ChunkMapBuilder } from "./chunkMap.js";
 import type { ConfigServer } from "./configServer.js";
 import { FIRST_VERSION, isLater, versionOf } from "./documents.js";
-import type { Database, Settings, ShardedCollection } from "./entries.js";
+import type { Database, Settings, ShardedCollection, ZoneRange } from "./entries.js";
+import type { ShardEntry } from "./shards.js";
 import { checkCatalogDocument, unreadable } from "./validation.js";
 
 /** Documents of `config`, each one checked. */
@@ -34,10 +36,16 @@ async function* documents(
 }
 
 /** config.shards */
-export async function readShards(config: ConfigServer): Promise<{ id: string; host: string }[]> {
-  const shards: { id: string; host: string }[] = [];
+export async function readShards(config: ConfigServer): Promise<ShardEntry[]> {
+  const shards: ShardEntry[] = [];
   for await (const document of documents(config, "shards")) {
-    shards.push({ id: text(document, "_id"), host: text(document, "host") });
+    const tags = getField(document, "tags");
+    shards.push({
+      id: text(document, "_id"),
+      host: text(document, "host"),
+      draining: isTruthy(getField(document, "draining")),
+      zones: tags ? elements(asDocument(tags)).map(asString) : [],
+    });
   }
   return shards;
 }
@@ -91,6 +99,7 @@ async function readCollection(
   if (builder.size === 0) return undefined;
   const dot = ns.indexOf(".");
   const unique = getField(document, "unique");
+  const collation = getField(document, "defaultCollation");
   return {
     ns,
     db: ns.slice(0, dot),
@@ -98,10 +107,26 @@ async function readCollection(
     uuid: detached(uuid),
     key,
     unique: unique !== undefined && asBoolean(unique),
+    ...(collation && { defaultCollation: asDocument(collation).slice() }),
     chunks: builder.finish(),
     version,
     pendingDeletions: [],
   };
+}
+
+/** config.tags of a namespace, sharded or not, in order of their lower bounds. */
+export async function readZones(config: ConfigServer, ns: string): Promise<ZoneRange[]> {
+  const zones: ZoneRange[] = [];
+  for await (const document of documents(config, "tags", new DocumentWriter().string("ns", ns).finish(), {
+    min: 1,
+  })) {
+    zones.push({
+      min: asDocument(getField(document, "min")!),
+      max: asDocument(getField(document, "max")!),
+      zone: text(document, "tag"),
+    });
+  }
+  return zones;
 }
 
 /** config.settings; today only the balancer's switch and the chunk size matter. */

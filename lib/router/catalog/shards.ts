@@ -15,9 +15,16 @@ import {
   isOk,
   request,
 } from "../../protocol/index.js";
+import { isRepeatable, unreachable } from "./unreachable.js";
+
+/** How often a read is sent at most, as in MongoDB. */
+const ATTEMPTS = 3;
 
 /** The id under which the config server is asked. */
 export const CONFIG_SHARD = "config";
+
+/** The lock of the list of shards: its namespace, which clients who write it themselves take too. */
+export const SHARD_LIST = "config.shards";
 
 /** One shard. */
 export interface Shard {
@@ -26,16 +33,32 @@ export interface Shard {
   /** Its connection string, as in `config.shards`: `shardA/127.0.0.1:27018`. */
   readonly host: string;
   readonly endpoint: Endpoint;
+  /** It is being removed: nothing new is placed on it. */
+  draining: boolean;
+  /** Its zones, `tags` in config.shards. */
+  zones: readonly string[];
+  /** Its endpoint's {@link Endpoint.breaks} when it was last known to have its collections. */
+  knownBreaks?: number;
+  /** Set while it is being given its collections again. */
+  returning?: Promise<void> | undefined;
+  /** See {@link ShardRegistry.owe}. */
+  readonly owed: Request[];
+  /** Set while it is being sent what it is owed. */
+  paying?: Promise<void> | undefined;
 }
+
+/** A shard's document in config.shards, as far as the router reads it. */
+export type ShardEntry = Pick<Shard, "id" | "host"> & Partial<Pick<Shard, "draining" | "zones">>;
 
 /** The set of shards, by id. */
 export class ShardRegistry {
   readonly #config: Shard;
   readonly #connect: (connectionString: string) => Endpoint;
   #shards = new Map<string, Shard>();
+  #onReturn: ((id: string, direct: ShardRegistry) => Promise<void>) | undefined;
 
-  constructor(config: Shard, connect: (connectionString: string) => Endpoint) {
-    this.#config = config;
+  constructor(config: ShardEntry & Pick<Shard, "endpoint">, connect: (connectionString: string) => Endpoint) {
+    this.#config = { draining: false, zones: [], owed: [], ...config };
     this.#connect = connect;
   }
 
@@ -47,6 +70,11 @@ export class ShardRegistry {
   /** All shards in ascending order of their ids. */
   get all(): Shard[] {
     return [...this.#shards.values()];
+  }
+
+  /** Ids of the shards that may be given something new, ascending: those that are not draining. */
+  get available(): string[] {
+    return this.all.filter(({ draining }) => !draining).map(({ id }) => id);
   }
 
   has(id: string): boolean {
@@ -63,40 +91,88 @@ export class ShardRegistry {
     return shard;
   }
 
+  /**
+   * Says what a shard needs whose connections broke, before anything else is sent to it.
+   * @param work gets a registry that does not wait for this work itself
+   */
+  onReturn(work: (id: string, direct: ShardRegistry) => Promise<void>): void {
+    this.#onReturn = work;
+  }
+
   /** An endpoint for a server that is not (yet) a shard. */
   connect(connectionString: string): Endpoint {
     return this.#connect(connectionString);
   }
 
   /** Takes over the list as `config.shards` has it now; known endpoints are kept. */
-  replace(shards: readonly { id: string; host: string }[]): void {
+  replace(shards: readonly ShardEntry[]): void {
     const next = new Map<string, Shard>();
-    for (const { id, host } of [...shards].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    for (const { id, host, draining = false, zones = [] } of [...shards].sort((a, b) =>
+      a.id < b.id ? -1 : 1,
+    )) {
       const known = this.#shards.get(id);
-      next.set(id, known?.host === host ? known : { id, host, endpoint: this.#connect(host) });
+      const same = known?.host === host ? known : undefined;
+      if (same) Object.assign(same, { draining, zones });
+      next.set(id, same ?? { id, host, endpoint: this.#connect(host), draining, zones, owed: [] });
     }
     this.#shards = next;
   }
 
   /**
-   * Sends a command to a shard.
+   * Sends a command to a shard. A read whose connection breaks is sent again.
    * @returns the shard's reply, which may be a failure
-   * @throws CommandError HostUnreachable (6), naming the shard, when no reply came
+   * @throws CommandError when no reply came, see {@link unreachable}
    */
   async run(id: string, command: Request): Promise<Reply> {
-    const { endpoint, host } = this.get(id);
-    try {
-      return await endpoint.run(command);
-    } catch (error) {
-      if (!(error instanceof EndpointUnreachableError)) throw error;
-      const failure = new CommandError(
-        ErrorCode.HostUnreachable,
-        `Could not reach shard ${id} at ${host}: ${error.message}`,
-        { shard: id },
-      );
-      failure.remedy = `start shard ${id} again, or leave out what needs it`;
-      throw failure;
+    const shard = this.get(id);
+    const { endpoint } = shard;
+    if (this.#onReturn && endpoint.breaks !== shard.knownBreaks) {
+      await (shard.returning ??= this.#returned(shard, this.#onReturn).finally(
+        () => (shard.returning = undefined),
+      ));
     }
+    if (shard.owed.length > 0) {
+      await (shard.paying ??= this.#pay(shard).finally(() => (shard.paying = undefined)));
+    }
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await endpoint.run(command);
+      } catch (error) {
+        if (!(error instanceof EndpointUnreachableError)) throw error;
+        if (error.mayHaveRun && attempt < ATTEMPTS && isRepeatable(command)) continue;
+        throw unreachable(id, error);
+      }
+    }
+  }
+
+  /**
+   * Keeps a command for a shard that did not answer. It is sent before anything else is, and again until there is an
+   * answer: a command that does the same when it runs twice.
+   */
+  owe(id: string, command: Request): void {
+    this.get(id).owed.push(command);
+  }
+
+  /** @throws CommandError when there is still no answer */
+  async #pay({ id, endpoint, owed }: Shard): Promise<void> {
+    for (let command = owed[0]; command; command = owed[0]) {
+      try {
+        const reply = await endpoint.run(command);
+        if (!isOk(reply)) throw failureOf(reply);
+      } catch (error) {
+        throw error instanceof EndpointUnreachableError ? unreachable(id, error) : error;
+      }
+      owed.shift();
+    }
+  }
+
+  /** Connections to the shard have broken: it may have been started anew. */
+  async #returned(shard: Shard, work: (id: string, direct: ShardRegistry) => Promise<void>): Promise<void> {
+    const { breaks } = shard.endpoint;
+    const direct = new ShardRegistry(this.#config, this.#connect);
+    direct.#shards = this.#shards;
+    if (shard !== this.#config && shard.knownBreaks !== undefined) await work(shard.id, direct);
+    shard.knownBreaks = breaks ?? 0;
   }
 
   /**

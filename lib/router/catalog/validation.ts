@@ -46,6 +46,7 @@ const STRING: Rule = {
 };
 const UUID: Rule = { is: "a UUID", fits: ofType(BsonType.binary) };
 const OBJECT: Rule = { is: "a document", fits: ofType(BsonType.object) };
+const COLLATION: Rule = { is: "a collation", fits: ofType(BsonType.object), optional: true };
 const TIMESTAMP: Rule = { is: "a timestamp", fits: ofType(BsonType.timestamp), optional: true };
 
 const NAMESPACE: Rule = {
@@ -60,6 +61,12 @@ const BOOL: Rule = { is: "a bool", fits: ofType(BsonType.bool), optional: true }
 const HISTORY: Rule = {
   is: "an array of documents",
   fits: (value) => value.type === BsonType.array && elements(asDocument(value)).every(OBJECT.fits),
+  optional: true,
+};
+const TAGS: Rule = {
+  is: "an array of strings",
+  fits: (value) =>
+    value.type === BsonType.array && elements(asDocument(value)).every(ofType(BsonType.string)),
   optional: true,
 };
 const MEGABYTES: Rule = {
@@ -80,9 +87,9 @@ const MODE: Rule = {
 
 type Shape = Readonly<Record<string, Rule>>;
 
-const SHARD: Shape = { _id: STRING, host: STRING };
+const SHARD: Shape = { _id: STRING, host: STRING, draining: BOOL, tags: TAGS };
 const DATABASE: Shape = { _id: STRING, primary: STRING };
-const COLLECTION: Shape = { _id: NAMESPACE, uuid: UUID, key: KEY, unique: BOOL };
+const COLLECTION: Shape = { _id: NAMESPACE, uuid: UUID, key: KEY, unique: BOOL, defaultCollation: COLLATION };
 const CHUNK: Shape = {
   uuid: UUID,
   min: OBJECT,
@@ -92,6 +99,7 @@ const CHUNK: Shape = {
   onCurrentShardSince: TIMESTAMP,
   history: HISTORY,
 };
+const TAG: Shape = { ns: NAMESPACE, min: OBJECT, max: OBJECT, tag: STRING };
 const SETTINGS: Shape = { _id: STRING };
 const CHUNK_SIZE: Shape = { value: MEGABYTES };
 const BALANCER: Shape = { mode: MODE, stopped: SWITCH };
@@ -131,6 +139,8 @@ function shapeOf(collection: string, document: Uint8Array): Shape {
       return isTruthy(getField(document, "unsplittable")) ? { _id: NAMESPACE } : COLLECTION;
     case "chunks":
       return CHUNK;
+    case "tags":
+      return TAG;
     case "settings":
       return settingsShape(getField(document, "_id"));
     default:

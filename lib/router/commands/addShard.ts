@@ -14,13 +14,10 @@ import {
   okReply,
   request as makeRequest,
 } from "../../protocol/index.js";
-import { CONFIG_SHARD } from "../catalog/shards.js";
+import { CONFIG_SHARD, SHARD_LIST } from "../catalog/shards.js";
 import type { Command, RouterContext } from "../context.js";
 import { isConfigDatabase, wrongType } from "../context.js";
 import { stringArgument } from "../support/arguments.js";
-
-/** No namespace has this name: the lock of the list of shards. */
-const SHARD_LIST = "config.shards";
 
 export const addShard: Command = {
   name: "addShard",
@@ -82,6 +79,7 @@ async function register(context: RouterContext, id: string, host: string): Promi
   }
   await context.catalog.addShard(id, host);
   for (const name of databases) await context.catalog.createDatabase(name, id);
+  await context.catalog.log("addShard", "", { name: id, host });
 }
 
 async function databasesOf(endpoint: Endpoint, host: string): Promise<string[]> {

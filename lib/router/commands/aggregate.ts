@@ -1,157 +1,159 @@
-/** `aggregate`: a pipeline, run by one shard or by shards and router together. */
-import {
-  array,
-  asDocument,
-  asNumber,
-  BsonType,
-  document,
-  DocumentWriter,
-  EMPTY_DOCUMENT,
-  fields,
-  firstField,
-  isNumeric,
-} from "../../bson/index.js";
+/**
+ * `aggregate`: a pipeline, run by one shard or by shards and router together.
+ *
+ * What `$out` and `$merge` write is written when all documents of the pipeline
+ * are here and the names that it read are free again: a target may be among them,
+ * and two pipelines that write into each other's collections must not wait for
+ * each other.
+ */
+import { asDocument, asNumber, BsonType, fields, firstField, isNumeric } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
 import {
   bodyField,
   collectionNamespace,
   CommandError,
+  cursorReply,
   ErrorCode,
   notSimulated,
 } from "../../protocol/index.js";
-import { compileSort, createStages, parsePipeline, setMeta } from "../../query/index.js";
-import type { ShardedCollection } from "../catalog/entries.js";
+import type { ParsedStage } from "../../query/index.js";
+import { parsePipeline } from "../../query/index.js";
 import type { Command, RouterContext } from "../context.js";
-import { checkFields, expressionOptions, flag, missingField, unknownField, wrongType } from "../context.js";
+import { checkFields, flag, missingField, unknownField, wrongType } from "../context.js";
 import { explainAggregate } from "../explain/aggregate.js";
-import type { AggregationPlan } from "../merging/aggregation.js";
-import { pipelineOf, planAggregation } from "../merging/aggregation.js";
+import type { Aggregation, AggregationPlan } from "../merging/aggregation.js";
+import { pipelineOf, planAggregation, planRows, writtenBy } from "../merging/aggregation.js";
 import { databaseSource } from "../merging/databaseSources.js";
-import { PipelineStream } from "../merging/pipelineStream.js";
-import { shardRows } from "../merging/shardRows.js";
-import { openCursors } from "../merging/scatter.js";
-import type { DocumentStream } from "../merging/streams.js";
-import { BufferStream, MapStream, RoundRobinStream, SortMergeStream } from "../merging/streams.js";
-import { withCollection } from "../support/collections.js";
-import { forwardedRequest } from "../support/forward.js";
-import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
-import type { TraceRecord } from "../trace.js";
-import { traceTargeted, traceUnsharded } from "../trace.js";
+import { mergeInto } from "../merging/output/mergeInto.js";
+import { replaceCollection } from "../merging/output/replaceCollection.js";
+import { outputTarget } from "../merging/output/target.js";
+import { drain, openAggregation, withAggregation } from "../merging/runAggregation.js";
+import { optionsOn } from "../support/collations.js";
+import { originOf } from "../support/cursorOrigin.js";
+import { withDatabase } from "../support/databases.js";
+import { answerByOneShard, answerUnsharded } from "../support/reading.js";
 
 export const aggregate: Command = {
   name: "aggregate",
-  run(context, request) {
+  async run(context, request) {
     const target = firstField(request.body)?.[1];
     if (target && isNumeric(target)) return aggregateDatabase(context, request);
     const ns = collectionNamespace(request);
-    return withCollection(context, ns, async (collection) => {
-      if (flag(request, "explain")) return explainAggregate(context, request, ns, collection, "queryPlanner");
-      checkCursor(request);
-      if (collection) refuseCommandCollation(request);
-      const plan = planAggregation(context, request, collection, pipelineOf(request));
-      switch (plan.kind) {
-        case "whole":
-          return runWhole(context, request, ns, collection, plan);
-        case "perShardSource":
-          return runOverShardRows(context, request, ns, collection, plan);
-        case "split":
-          return runSplit(context, request, collection!, plan);
-      }
-    });
+    if (flag(request, "explain")) return explainAggregate(context, request, ns, "queryPlanner");
+    checkCursor(request);
+    return answerOrWrite(ns, () =>
+      withAggregation(context, request, ns, async (aggregation, view) => {
+        const plan = planAggregation(context, aggregation);
+        if (plan.kind === "whole" && !view) return passOn(context, aggregation, plan);
+        return answer(context, aggregation, plan);
+      }),
+    );
   },
 };
 
-type Plan<K extends AggregationPlan["kind"]> = Extract<AggregationPlan, { kind: K }>;
+/** What is left to be done when no name is held any more. */
+type Rest = () => Promise<void>;
 
-async function runWhole(
-  context: RouterContext,
-  request: Request,
-  ns: string,
-  collection: ShardedCollection | undefined,
-  plan: Plan<"whole">,
-): Promise<Reply> {
-  if (collection && plan.target) return answerByOneShard(context, request, collection, plan.target);
-  return answerUnsharded(context, request, ns);
+async function answerOrWrite(ns: string, work: () => Promise<Reply | Rest>): Promise<Reply> {
+  const outcome = await work();
+  if (typeof outcome !== "function") return outcome;
+  await outcome();
+  return cursorReply(ns, 0n, [], "firstBatch");
 }
 
-async function runOverShardRows(
+/** The first batch, or what is to be written of a pipeline that ends in `$out` or `$merge`. */
+async function answer(
   context: RouterContext,
-  request: Request,
-  ns: string,
-  collection: ShardedCollection | undefined,
-  plan: Plan<"perShardSource">,
-): Promise<Reply> {
-  const pipeline = pipelineOf(request);
-  const stages = createStages(parsePipeline(pipeline.slice(1), expressionOptions(context, request)));
-  const now = context.environment.now();
-  const record: TraceRecord =
-    collection && plan.target
-      ? traceTargeted("aggregate", collection, plan.target, now)
-      : { ...traceUnsharded("aggregate", ns, plan.shards[0]!, now), shards: [] };
-  record.merge = { kind: plan.shards.length > 1 ? "concatenate" : "none" };
-  const rows = await shardRows(context, request, pipeline[0]!, plan.shards, record);
-  context.trace.add(record);
-  return context.cursors.firstReply(
-    ns,
-    new PipelineStream(new BufferStream(rows), stages),
-    [],
-    batchSize(request),
-  );
-}
-
-async function runSplit(
-  context: RouterContext,
-  request: Request,
-  collection: ShardedCollection,
-  { target, split }: Plan<"split">,
-): Promise<Reply> {
+  aggregation: Aggregation,
+  plan: AggregationPlan,
+): Promise<Reply | Rest> {
+  const { request, ns } = aggregation;
   const size = batchSize(request);
-  const stages = split.mergerStages();
-  const command = forwardedRequest(request, {
-    pipeline: array(split.shardPart.map(document)),
-    cursor: document(EMPTY_DOCUMENT),
-  });
-  const record = traceTargeted("aggregate", collection, target, context.environment.now());
-  record.merge = { kind: split.mergeKind };
-  const cursors = await openCursors(context, target.shards, () => command, record);
-  context.trace.add(record);
-  let stream: DocumentStream;
-  if (split.mergeSort) {
-    const sort = compileSort(split.mergeSort);
-    stream = new SortMergeStream(cursors, (row) => sort.key(row));
-    if (split.needsSortKeys) {
-      stream = new MapStream(stream, (row) => {
-        setMeta(row, { sortKey: sort.values(row) });
-        return row;
-      });
-    }
-  } else {
-    stream = new RoundRobinStream(cursors);
-  }
-  if (stages.length > 0) stream = new PipelineStream(stream, stages);
-  return context.cursors.firstReply(collection.ns, stream, cursors, size);
+  if (plan.kind !== "whole" && plan.writer) return collectWrite(context, aggregation, plan, plan.writer);
+  const { stream, cursors } = await openAggregation(context, aggregation, plan);
+  const reply = await context.cursors.firstReply(ns, stream, cursors, size, false, originOf(request));
+  // How long the client takes between its getMores is none of this command's time.
+  aggregation.state.step = () => undefined;
+  return reply;
 }
 
-const MATCH_ALL = new DocumentWriter().document("$match", EMPTY_DOCUMENT).finish();
+/** One shard answers, and what it says goes to the client as it is. */
+async function passOn(
+  context: RouterContext,
+  { request, ns, source, collection, pipeline }: Aggregation,
+  { target }: Extract<AggregationPlan, { kind: "whole" }>,
+): Promise<Reply> {
+  const pass = (): Promise<Reply> =>
+    collection && target
+      ? answerByOneShard(context, request, collection, target)
+      : answerUnsharded(context, request, ns);
+  const written = writtenBy(pipeline, source.db);
+  return written ? withDatabase(context, written.db, pass) : pass();
+}
+
+/**
+ * Runs a pipeline up to its `$out` or `$merge`.
+ * @returns what writes its documents; to be called when no name is held any more
+ */
+async function collectWrite(
+  context: RouterContext,
+  aggregation: Aggregation,
+  plan: AggregationPlan,
+  writer: ParsedStage,
+): Promise<Rest> {
+  const { request, options, state, collationSpec, pipeline, source } = aggregation;
+  state.target = await outputTarget(context, writtenBy(pipeline, source.db)!);
+  // Checks the target, before anything is read.
+  const stage = writer.create();
+  const { stream, cursors } = await openAggregation(context, aggregation, plan);
+  try {
+    for (const each of await drain(stream)) stage.push(each, () => undefined);
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()));
+  }
+  stage.finish(() => undefined);
+  return async () => {
+    const { pending } = state;
+    if (!pending) return;
+    const { modes } = pending;
+    if (modes)
+      await mergeInto(
+        context,
+        request,
+        { ...pending, modes },
+        options,
+        options.collation?.spec ?? collationSpec,
+      );
+    else await replaceCollection(context, request, pending);
+  };
+}
 
 /** What `{aggregate: 1}` takes; no shard sees it that would check. */
-const DATABASE_FIELDS = ["pipeline", "cursor", "explain", "allowDiskUse", "let", "collation"];
+const DATABASE_FIELDS = [
+  "pipeline",
+  "cursor",
+  "explain",
+  "allowDiskUse",
+  "bypassDocumentValidation",
+  "collation",
+  "hint",
+  "let",
+];
 
 /** `{aggregate: 1}`: the rows come from the router or the config server, not from a collection. */
 async function aggregateDatabase(context: RouterContext, request: Request): Promise<Reply> {
   checkFields(request, DATABASE_FIELDS);
-  refuseCommandCollation(request);
   if (flag(request, "explain")) throw notSimulated("explain of {aggregate: 1}");
   checkCursor(request);
-  const pipeline = pipelineOf(request);
-  const [first, ...rest] = pipeline;
-  if (!first)
-    throw new CommandError(ErrorCode.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.");
-  const rows = await databaseSource(context, request.db, first);
-  // The router's source is no stage that shards know; whatever stands first there, the rest does not.
-  const [, ...parsed] = parsePipeline([MATCH_ALL, ...rest], expressionOptions(context, request));
-  const stream = new PipelineStream(new BufferStream(rows), createStages(parsed));
-  return context.cursors.firstReply(`${request.db}.$cmd.aggregate`, stream, [], batchSize(request));
+  const parsed = parsePipeline(pipelineOf(request), optionsOn(context, request, undefined));
+  // Before any name is held: the source takes those that it looks at.
+  const rows = await databaseSource(context, request.db, parsed[0]);
+  const ns = `${request.db}.$cmd.aggregate`;
+  return answerOrWrite(ns, () =>
+    withAggregation(context, request, ns, (aggregation) =>
+      answer(context, aggregation, planRows(aggregation, rows)),
+    ),
+  );
 }
 
 function checkCursor(request: Request): void {

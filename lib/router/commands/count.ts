@@ -4,21 +4,24 @@
  * With skip and limit every shard counts up to limit + skip, and the router
  * applies skip, then limit, to the sum (facts-mongos.md §6).
  */
-import { asNumber, BsonType, DocumentWriter, getField, isNumeric } from "../../bson/index.js";
+import { asNumber, DocumentWriter, getField } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { bodyField, okReply } from "../../protocol/index.js";
+import { collectionNamespace, okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
-import { optionalCount, wrongType } from "../context.js";
+import { optionalCount, optionalNumber } from "../context.js";
 import { limitOfShards } from "../merging/findPlan.js";
 import { askShards } from "../merging/scatter.js";
 import { forwardedRequest } from "../support/forward.js";
 import { answerTargeted } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
+import { aggregateInstead, resolveView } from "../views/index.js";
 
 export const count: Command = {
   name: "count",
-  run: (context, request) =>
-    answerTargeted(context, request, "query", async (collection, target) => {
+  async run(context, request) {
+    const view = await resolveView(context, collectionNamespace(request));
+    if (view) return aggregateInstead(context, request, view);
+    return answerTargeted(context, request, "query", async ({ collection, target }) => {
       const skip = optionalCount(request, "skip") ?? 0;
       const limit = countLimit(request);
       const command = forwardedRequest(request, {
@@ -37,15 +40,13 @@ export const count: Command = {
       }
       context.trace.add(record);
       return okReply(new DocumentWriter().int32("n", windowed(sum, skip, limit)).finish());
-    }),
+    });
+  },
 };
 
 /** The `limit` of a count; a negative one means the same as its positive value, 0 means none. */
 export function countLimit(request: Request): number | undefined {
-  const value = bodyField(request, "limit");
-  if (!value || value.type === BsonType.null) return undefined;
-  if (!isNumeric(value)) throw wrongType(request, "limit", "number");
-  return Math.abs(Math.trunc(asNumber(value))) || undefined;
+  return Math.abs(optionalNumber(request, "limit") ?? 0) || undefined;
 }
 
 /** What is left of n results after skip, then limit. */

@@ -1,11 +1,8 @@
-/** `create`: an unsharded collection on the database's primary shard. */
-import {
-  bodyField,
-  collectionNamespace,
-  CommandError,
-  ErrorCode,
-  notSimulated,
-} from "../../protocol/index.js";
+/**
+ * `create`: a collection or view on the database's primary shard, with all its options. Of a sharded collection the
+ * primary shard knows the options too: asking for the same again is no error, for others it is (48).
+ */
+import { collectionNamespace } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { withDatabase } from "../support/databases.js";
@@ -15,13 +12,12 @@ export const create: Command = {
   name: "create",
   run(context, request) {
     const ns = collectionNamespace(request);
-    // The primary would resolve a view by its own documents, also where the collection behind it is sharded.
-    if (bodyField(request, "viewOn")) throw notSimulated("views on a cluster");
-    return withCollectionAlone(context, ns, (collection) => {
-      if (collection) {
-        throw new CommandError(ErrorCode.NamespaceExists, `namespace ${ns} already exists, sharded`);
-      }
-      return withDatabase(context, request.db, () => answerUnsharded(context, request, ns));
-    });
+    return withCollectionAlone(context, ns, () =>
+      withDatabase(context, request.db, async () => {
+        const reply = await answerUnsharded(context, request, ns);
+        context.views.forget(request.db);
+        return reply;
+      }),
+    );
   },
 };

@@ -1,37 +1,57 @@
-/** `drop`: the collection goes from every shard and from the catalog. */
+/** `drop`: the collection goes from every shard and from the catalog, with its zone ranges. */
 import { DocumentWriter } from "../../bson/index.js";
-import { collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { collectionNamespace, isOk, okReply, request as makeRequest } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
+import { isConfigDatabase } from "../context.js";
+import { dropOn } from "../ddl/shardCollections.js";
+import { askShards } from "../merging/scatter.js";
 import { withCollectionAlone } from "../support/collections.js";
+import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { afterConfigWrite } from "../support/configWrites.js";
 import { answerUnsharded } from "../support/reading.js";
 
 export const drop: Command = {
   name: "drop",
+  fields: ["collectionUUID"],
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollectionAlone(context, ns, async (collection) => {
-      if (!collection) return afterConfigWrite(context, request, await answerUnsharded(context, request, ns));
-      await dropSharded(context, collection);
-      return okReply(new DocumentWriter().string("ns", ns).finish());
+      if (collection) {
+        checkCollectionUuid(context, request, collection);
+        await dropSharded(context, collection);
+        return okReply(new DocumentWriter().string("ns", ns).finish());
+      }
+      if (!isConfigDatabase(request.db) && !context.catalog.database(request.db)) {
+        return okReply({ info: "database does not exist" });
+      }
+      const reply = await answerUnsharded(context, request, ns);
+      context.views.forget(request.db);
+      // Ranges may have been given to it before it was sharded.
+      if (isOk(reply) && !isConfigDatabase(request.db)) await context.catalog.dropZones(ns);
+      return afterConfigWrite(context, request, reply);
     });
   },
 };
 
-/** Drops a sharded collection everywhere. The caller holds it alone. */
+/**
+ * Drops a sharded collection everywhere. The caller holds it alone.
+ *
+ * First the shards, then the catalog: documents of a dropped collection that a shard had kept would be read again once
+ * the name is sharded anew. When a shard is gone, nothing has happened yet; when one fails between, dropping again ends
+ * it.
+ */
 export async function dropSharded(context: RouterContext, collection: ShardedCollection): Promise<void> {
   const { catalog, shards } = context;
+  await allThere(context);
   await catalog.log("dropCollection.start", collection.ns);
-  // The catalog first: a collection without chunks is unsharded, documents without a catalog entry are nobody's.
-  await catalog.dropCollection(collection);
   context.cursors.collectionDropped(collection.ns);
-  for (const shard of shards.ids) {
-    try {
-      await shards.must(shard, collection.db, { drop: collection.name });
-    } catch (error) {
-      if (!(error instanceof CommandError) || error.code !== ErrorCode.NamespaceNotFound) throw error;
-    }
-  }
+  for (const shard of shards.ids) await dropOn(context, shard, collection);
+  await catalog.dropCollection(collection);
   await catalog.log("dropCollection", collection.ns);
+}
+
+/** Makes sure that every shard answers. @throws CommandError naming the one that does not */
+export async function allThere(context: RouterContext): Promise<void> {
+  await askShards(context, context.shards.ids, () => makeRequest("admin", { ping: 1 }));
 }

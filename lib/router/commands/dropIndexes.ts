@@ -1,6 +1,7 @@
 /**
- * `dropIndexes`: on every shard that has a part of the collection. Since 6.0 the
- * last index that supports a ranged shard key stays (facts-mongos.md §1.5).
+ * `dropIndexes`: on every shard that has a part of the collection, all or none. Since 6.0 the last index that
+ * supports the shard key stays (facts-mongos.md §1.5); before, it can go, and nothing moves any more until an index
+ * on the key is created again. `"*"` keeps `_id_` and every index that supports the key.
  */
 import type { RawValue } from "../../bson/index.js";
 import {
@@ -11,22 +12,23 @@ import {
   compareDocuments,
   DocumentWriter,
   elements,
-  getField,
+  int32,
   string,
 } from "../../bson/index.js";
-import type { Request } from "../../protocol/index.js";
+import type { Reply, Request } from "../../protocol/index.js";
 import { collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import { requiredField } from "../context.js";
+import { homeOf, requiredField } from "../context.js";
+import type { Outcome } from "../ddl/fanOut.js";
+import { fanOut, rawReply, settle } from "../ddl/fanOut.js";
 import type { IndexSpec } from "../ddl/indexRules.js";
-import { supportingIndexes } from "../ddl/indexRules.js";
-import { indexesOn } from "../ddl/shardCollections.js";
-import { askShards } from "../merging/scatter.js";
+import { isLastForKey, supportingIndexes } from "../ddl/indexRules.js";
+import { createIndexesOn, indexesOn, shardsWithParts } from "../ddl/shardCollections.js";
 import { withCollectionAlone } from "../support/collections.js";
+import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { forwardedRequest } from "../support/forward.js";
 import { answerUnsharded } from "../support/reading.js";
-import { shardsWithParts } from "./createIndexes.js";
 
 export const dropIndexes: Command = {
   name: "dropIndexes",
@@ -34,42 +36,83 @@ export const dropIndexes: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollectionAlone(context, ns, async (collection) => {
-      if (!collection) return answerUnsharded(context, request, ns);
-      const indexes = await indexesOn(context, collection.chunks.ownerOf(0), collection);
-      const which = chosen(context, request, collection, indexes);
-      const command = forwardedRequest(request, { index: which });
-      const replies = await askShards(context, shardsWithParts(context, collection), () => command);
-      const before = getField(replies[0]!.reply.body, "nIndexesWas");
-      const answer = new DocumentWriter();
-      if (before) answer.field("nIndexesWas", before);
-      return okReply(answer.finish());
+      if (collection) return dropOnShards(context, request, collection);
+      return rawReply(
+        context,
+        homeOf(context, request.db).shard,
+        await answerUnsharded(context, request, ns),
+      );
     });
   },
 };
 
-/** The `index` argument for the shards: the client's, or for `"*"` all that may go. */
-function chosen(
+async function dropOnShards(
   context: RouterContext,
   request: Request,
   collection: ShardedCollection,
-  indexes: readonly IndexSpec[],
-): RawValue {
-  const argument = requiredField(request, "index");
-  const supporting = new Set(supportingIndexes(indexes, collection.key).map(({ name }) => name));
-  const isKept = ({ name }: IndexSpec): boolean => name === "_id_" || supporting.has(name);
-  if (argument.type === BsonType.string && asString(argument) === "*") {
-    return array(indexes.filter((index) => !isKept(index)).map(({ name }) => string(name)));
-  }
-  const gone = indexes.filter((index) => names(argument, index));
-  const left = [...supporting].filter((name) => !gone.some((index) => index.name === name));
-  const isProtected = context.rules.lastKeyIndexProtected && !collection.key.isHashed;
-  if (isProtected && supporting.size > 0 && left.length === 0) {
+): Promise<Reply> {
+  checkCollectionUuid(context, request, collection);
+  const which = requiredField(request, "index");
+  const shards = shardsWithParts(context, collection);
+  const before = new Map<string, readonly IndexSpec[]>();
+  for (const shard of shards) before.set(shard, await indexesOn(context, shard, collection));
+  const outcomes = asksForAll(which)
+    ? await dropAll(context, request, collection, before)
+    : await dropSome(context, request, collection, before, which);
+  return settle(context, outcomes, async (done) => {
+    for (const shard of done) await createIndexesOn(context, shard, collection, before.get(shard)!);
+  });
+}
+
+function dropSome(
+  context: RouterContext,
+  request: Request,
+  collection: ShardedCollection,
+  before: ReadonlyMap<string, readonly IndexSpec[]>,
+  which: RawValue,
+): Promise<Outcome[]> {
+  for (const indexes of before.values()) {
+    const gone = indexes.filter((index) => names(which, index));
+    if (!isLastForKey(indexes, gone, collection.key, context.rules)) continue;
     throw new CommandError(
       ErrorCode.CannotDropShardKeyIndex,
       "Cannot drop the only compatible index for this collection's shard key",
     );
   }
-  return argument;
+  const command = forwardedRequest(request, { collectionUUID: undefined });
+  return fanOut(context, [...before.keys()], () => command);
+}
+
+/** `"*"`: a shard would drop the key's index too, so it gets the names of those that may go. */
+async function dropAll(
+  context: RouterContext,
+  request: Request,
+  collection: ShardedCollection,
+  before: ReadonlyMap<string, readonly IndexSpec[]>,
+): Promise<Outcome[]> {
+  const outcomes = await fanOut(context, [...before.keys()], (shard) => {
+    const indexes = before.get(shard)!;
+    const kept = new Set(["_id_", ...supportingIndexes(indexes, collection.key).map(({ name }) => name)]);
+    const gone = indexes.filter(({ name }) => !kept.has(name)).map(({ name }) => string(name));
+    return forwardedRequest(request, { index: array(gone), collectionUUID: undefined });
+  });
+  return outcomes.map((outcome) =>
+    outcome.error ? outcome : { ...outcome, body: allDropped(before, outcome) },
+  );
+}
+
+function allDropped(before: ReadonlyMap<string, readonly IndexSpec[]>, { shard }: Outcome): Uint8Array {
+  return okReply(
+    new DocumentWriter()
+      .field("nIndexesWas", int32(before.get(shard)!.length))
+      .string("msg", "non-_id indexes and non-shard key indexes dropped for collection")
+      .finish(),
+  ).body;
+}
+
+function asksForAll(which: RawValue): boolean {
+  const first = which.type === BsonType.array ? elements(asDocument(which))[0] : which;
+  return first?.type === BsonType.string && asString(first) === "*";
 }
 
 /** Whether the argument (a name, a key, or a list of names) names this index. */

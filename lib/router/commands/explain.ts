@@ -1,59 +1,37 @@
 /**
  * `explain`: which shards a command would ask, and how each would answer.
  *
- * The inner command is targeted as if it ran. Every targeted shard explains its
- * part; explain/shapes.ts puts the answers together.
+ *     {explain: {find: "loans", filter: {member: 7}}, verbosity: "executionStats"}
+ *
+ * The inner command is checked and targeted as if it ran (explain/commandPlan.ts). Every targeted shard explains
+ * its part; explain/shapes.ts puts the answers together. A write that searches its document first shows both of
+ * its phases (explain/twoPhase.ts). Nothing is written, and no database is made.
  */
-import {
-  array,
-  asDocument,
-  asString,
-  BsonType,
-  document,
-  firstField,
-  getField,
-  isEmptyDocument,
-  isNumeric,
-} from "../../bson/index.js";
+import { asDocument, asString, BsonType, firstField, getField, isNumeric } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
 import {
   collectionNamespace,
   CommandError,
-  documentsOf,
   ErrorCode,
   notSimulated,
   request as makeRequest,
 } from "../../protocol/index.js";
-import { compileFilter } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import {
-  documentField,
-  expressionOptions,
-  homeOf,
-  optionalCount,
-  optionalDocument,
-  requiredField,
-  wrongType,
-} from "../context.js";
-import { countLimit } from "./count.js";
+import { homeOf, requiredField, wrongType } from "../context.js";
 import { explainAggregate } from "../explain/aggregate.js";
 import type { Verbosity } from "../explain/ask.js";
-import { askExplain, filterAll, finish } from "../explain/ask.js";
+import { askEachShard, explainNonExistent, filterAll, finish, innerBody } from "../explain/ask.js";
+import { writeOfBulk } from "../explain/bulkWrite.js";
+import { onlyStatement, planCommand, shapeOfCommand } from "../explain/commandPlan.js";
 import type { Tree } from "../explain/planTree.js";
 import type { ExplainedCommand, ShardExplain } from "../explain/shapes.js";
-import { executionStats, nonExistent, queryPlanner, WRITE } from "../explain/shapes.js";
+import { executionStats, queryPlanner, shardsOfAggregate } from "../explain/shapes.js";
 import { explainTwoPhase } from "../explain/twoPhase.js";
-import { limitOfShards, planFind } from "../merging/findPlan.js";
 import { withCollection } from "../support/collections.js";
-import type { Changes } from "../support/forward.js";
 import { forwardedBody } from "../support/forward.js";
-import { refuseCollation } from "../support/reading.js";
-import type { Targeting } from "../targeting/target.js";
-import { targetFilter } from "../targeting/target.js";
-import type { WriteRoute } from "../writes/policy.js";
-import { routeDelete, routeFindAndModify, routeUpdate } from "../writes/policy.js";
-import { readDelete, readUpdate } from "../writes/statements.js";
+import { asAggregate } from "../views/reading.js";
+import { resolveView } from "../views/resolve.js";
 
 /**
  * Makes the command; it needs to know the others.
@@ -63,41 +41,28 @@ export function explainCommand(isCommand: (name: string) => boolean): Command {
   return {
     name: "explain",
     fields: ["verbosity"],
-    run(context, request) {
-      const wrapped = requiredField(request, "explain");
-      if (wrapped.type !== BsonType.object) throw wrongType(request, "explain", "object");
-      const inner: Request = {
-        ...makeRequest(request.db, asDocument(wrapped)),
-        sequences: request.sequences,
-      };
+    async run(context, request) {
       const verbosity = readVerbosity(request);
-      checkExplainable(inner.command, isCommand);
-      const first = firstField(inner.body)?.[1];
-      if (inner.command === "aggregate" && first && isNumeric(first))
-        throw notSimulated("explain of {aggregate: 1}");
+      const inner = explainedRequest(
+        request,
+        (name) => isCommand(name) && !context.rules.absentCommands.has(name),
+      );
       const ns = collectionNamespace(inner);
-      return withCollection(context, ns, async (collection) => {
-        if (inner.command === "aggregate") return explainAggregate(context, inner, ns, collection, verbosity);
-        const plan = planOf(context, inner, collection);
-        if (!collection) return explainUnsharded(context, inner, ns, plan.command, verbosity);
-        if (plan.route?.kind === "careful" && plan.route.target.shards.length > 1) {
-          return explainTwoPhase(context, inner, collection, plan.route, plan.shardBody, verbosity);
-        }
-        const started = context.environment.now();
-        const answers = await askExplain(context, inner.db, plan.target!.shards, plan.shardBody, verbosity);
-        const millis = context.environment.now() - started;
-        return findShaped(
-          context,
-          inner,
-          filterAll(answers, collection, plan.target!),
-          plan.command,
-          verbosity,
-          millis,
-        );
-      });
+      if (inner.command === "aggregate") return explainAggregate(context, inner, ns, verbosity);
+      if (READS.has(inner.command) && (await resolveView(context, ns))) {
+        return explainAggregate(context, asAggregate(inner), ns, verbosity);
+      }
+      return withCollection(context, ns, (collection) =>
+        collection
+          ? explainSharded(context, inner, collection, verbosity)
+          : explainUnsharded(context, inner, ns, verbosity),
+      );
     },
   };
 }
+
+/** The reads that a view answers as an aggregation. */
+const READS: ReadonlySet<string> = new Set(["count", "distinct", "find"]);
 
 /** The commands that can be explained. */
 const EXPLAINED: ReadonlySet<string> = new Set([
@@ -111,11 +76,40 @@ const EXPLAINED: ReadonlySet<string> = new Set([
   "update",
 ]);
 
-function checkExplainable(name: string, isCommand: (name: string) => boolean): void {
-  if (EXPLAINED.has(name)) return;
-  if (name === "mapReduce" || name === "bulkWrite") throw notSimulated(`explain of ${name}`);
-  if (isCommand(name)) throw new CommandError(ErrorCode.IllegalOperation, `Cannot explain cmd: ${name}`);
-  throw new CommandError(ErrorCode.CommandNotFound, `Explain failed due to unknown command: ${name}`);
+/**
+ * The command inside, as if it had been sent.
+ * @throws CommandError CommandNotFound (59), IllegalOperation (20) for what can't be explained
+ */
+function explainedRequest(request: Request, isCommand: (name: string) => boolean): Request {
+  const wrapped = requiredField(request, "explain");
+  if (wrapped.type !== BsonType.object) throw wrongType(request, "explain", "object");
+  checkDatabase(request, asDocument(wrapped));
+  const inner: Request = {
+    ...makeRequest(request.db, innerBody(request, asDocument(wrapped))),
+    sequences: request.sequences,
+  };
+  const name = inner.command;
+  if (name === "bulkWrite" && isCommand(name)) return writeOfBulk(inner);
+  if (name === "mapReduce" || name === "mapreduce") throw notSimulated(`explain of ${name}`);
+  if (!EXPLAINED.has(name)) {
+    throw isCommand(name)
+      ? new CommandError(ErrorCode.IllegalOperation, `Cannot explain cmd: ${name}`)
+      : new CommandError(ErrorCode.CommandNotFound, `Explain failed due to unknown command: ${name}`);
+  }
+  const first = firstField(inner.body)?.[1];
+  if (name === "aggregate" && first && isNumeric(first)) throw notSimulated("explain of {aggregate: 1}");
+  if (name === "update" || name === "delete") onlyStatement(inner, name === "update" ? "updates" : "deletes");
+  return inner;
+}
+
+/** @throws CommandError InvalidNamespace (73) for a command that names another database than its explain */
+function checkDatabase({ db }: Request, explained: Uint8Array): void {
+  const named = getField(explained, "$db");
+  if (named?.type !== BsonType.string || asString(named) === db) return;
+  throw new CommandError(
+    ErrorCode.InvalidNamespace,
+    `Mismatched $db in explain command. Expected ${db} but got ${asString(named)}`,
+  );
 }
 
 function readVerbosity(request: Request): Verbosity {
@@ -129,109 +123,48 @@ function readVerbosity(request: Request): Verbosity {
   );
 }
 
-/** How the explained command would be carried out. */
-interface Plan {
-  readonly command: ExplainedCommand;
-  /** undefined for an unsharded collection */
-  readonly target: Targeting | undefined;
-  /** The command that each shard explains. */
-  readonly shardBody: Uint8Array;
-  /** Of a write. */
-  readonly route?: WriteRoute;
-}
-
-function planOf(context: RouterContext, inner: Request, collection: ShardedCollection | undefined): Plan {
-  switch (inner.command) {
-    case "find":
-      return planRead(context, inner, collection, "filter");
-    case "count":
-    case "distinct":
-      return planRead(context, inner, collection, "query");
-    case "update":
-    case "delete":
-    case "findAndModify":
-    case "findandmodify":
-      return planWrite(context, inner, collection);
-    default:
-      throw new CommandError(ErrorCode.IllegalOperation, `Cannot explain cmd: ${inner.command}`);
-  }
-}
-
-function planRead(
+async function explainSharded(
   context: RouterContext,
   inner: Request,
-  collection: ShardedCollection | undefined,
-  filterName: string,
-): Plan {
-  const sort = inner.command === "find" ? optionalDocument(inner, "sort") : undefined;
-  const skip = inner.command === "distinct" ? 0 : (optionalCount(inner, "skip") ?? 0);
-  const limit = limitOf(inner);
-  const sorts = sort !== undefined && !isEmptyDocument(sort) && !getField(sort, "$natural");
-  const command: ExplainedCommand = { isWrite: false, sorts, skip, limit };
-  if (!collection) return { command, target: undefined, shardBody: forwardedBody(inner.body) };
-  refuseCollation(optionalDocument(inner, "collation"), inner.command);
-  const filter = compileFilter(documentField(inner, filterName), expressionOptions(context, inner));
-  const target = targetFilter(filter.node, collection);
-  let changes: Changes = {};
-  if (target.shards.length > 1 && inner.command === "find") {
-    changes = planFind({
-      sort: sorts ? sort : undefined,
-      projection: optionalDocument(inner, "projection"),
-      skip,
-      limit,
-    }).shardChanges;
-  } else if (target.shards.length > 1) {
-    changes = { skip: undefined, limit: limitOfShards(limit, skip) };
+  collection: ShardedCollection,
+  verbosity: Verbosity,
+): Promise<Reply> {
+  const { command, target, shardBody, searchesFirst } = planCommand(context, inner, collection);
+  if (searchesFirst) {
+    return explainTwoPhase(context, inner, collection, searchesFirst, shardBody, verbosity);
   }
-  return { command, target, shardBody: forwardedBody(inner.body, changes) };
+  const started = context.environment.now();
+  const answers = await askEachShard(context, inner.db, target.shards, shardBody, verbosity);
+  const millis = context.environment.now() - started;
+  // A write looks at the owner of each document as it writes; only reads have a stage for it.
+  const filters = !command.isWrite && !readsAvailable(inner);
+  const shown = filters ? filterAll(answers, collection, target) : answers;
+  return assemble(context, inner, shown, command, verbosity, millis);
 }
 
-function limitOf(inner: Request): number | undefined {
-  if (inner.command === "distinct") return undefined;
-  return inner.command === "count" ? countLimit(inner) : optionalCount(inner, "limit") || undefined;
+/** Read concern `available` takes orphans into account rather than wait to know (§6). */
+function readsAvailable({ body }: Request): boolean {
+  const concern = getField(body, "readConcern");
+  const level = concern?.type === BsonType.object ? getField(asDocument(concern), "level") : undefined;
+  return level?.type === BsonType.string && asString(level) === "available";
 }
 
-function planWrite(context: RouterContext, inner: Request, collection: ShardedCollection | undefined): Plan {
-  const sequence =
-    inner.command === "update" ? "updates" : inner.command === "delete" ? "deletes" : undefined;
-  const statements = sequence === undefined ? [] : documentsOf(inner, sequence);
-  if (sequence !== undefined && statements.length !== 1) {
-    throw new CommandError(ErrorCode.InvalidLength, "explained write batches must be of size 1");
-  }
-  const shardBody = forwardedBody(
-    inner.body,
-    sequence === undefined ? {} : { [sequence]: array(statements.map(document)) },
-  );
-  if (!collection) return { command: WRITE, target: undefined, shardBody };
-  const options = expressionOptions(context, inner);
-  let route: WriteRoute;
-  if (inner.command === "update") {
-    route = routeUpdate(readUpdate(statements[0]!), collection, context.rules, options);
-  } else if (inner.command === "delete") {
-    route = routeDelete(readDelete(statements[0]!), collection, context.rules, options);
-  } else {
-    const value = getField(inner.body, "update");
-    const change = value && { value, upsert: false };
-    route = routeFindAndModify(documentField(inner, "query"), change, collection, context.rules, options);
-  }
-  return { command: WRITE, target: route.target, shardBody, route };
-}
-
+/** An unsharded collection: the one shard that has it says it all. */
 async function explainUnsharded(
   context: RouterContext,
   inner: Request,
   ns: string,
-  command: ExplainedCommand,
   verbosity: Verbosity,
 ): Promise<Reply> {
+  const command = shapeOfCommand(inner);
   const { shard, exists } = homeOf(context, inner.db);
-  if (!exists) return finish(context, inner, { queryPlanner: nonExistent(ns) });
+  if (!exists) return explainNonExistent(context, inner, ns);
   const started = context.environment.now();
-  const answers = await askExplain(context, inner.db, [shard], forwardedBody(inner.body), verbosity);
-  return findShaped(context, inner, answers, command, verbosity, context.environment.now() - started);
+  const answers = await askEachShard(context, inner.db, [shard], forwardedBody(inner.body), verbosity);
+  return assemble(context, inner, answers, command, verbosity, context.environment.now() - started);
 }
 
-function findShaped(
+function assemble(
   context: RouterContext,
   inner: Request,
   answers: readonly ShardExplain[],
@@ -239,7 +172,12 @@ function findShaped(
   verbosity: Verbosity,
   millis: number,
 ): Reply {
+  const { serverParameters, stages } = answers[0]?.reply ?? {};
+  // A view that its shard reads by itself is explained as the aggregation that it is.
+  if (stages !== undefined) {
+    return finish(context, inner, { shards: shardsOfAggregate(answers) }, serverParameters);
+  }
   const reply: Tree = { queryPlanner: queryPlanner(answers, command) };
   if (verbosity !== "queryPlanner") reply.executionStats = executionStats(answers, command, millis);
-  return finish(context, inner, reply, answers[0]?.reply.serverParameters);
+  return finish(context, inner, reply, serverParameters);
 }

@@ -1,89 +1,75 @@
 /** `find`: documents that match a filter, from the shards that can have them. */
-import { getField, isEmptyDocument } from "../../bson/index.js";
+import { describeDocument, getField, isEmptyDocument, isTruthy } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { CommandError, ErrorCode, notSimulated } from "../../protocol/index.js";
-import type { Sort } from "../../query/index.js";
-import {
-  compileFilter,
-  compileProjection,
-  compileSort,
-  metaNames,
-  setMeta,
-  usesMeta,
-} from "../../query/index.js";
-import type { ShardedCollection } from "../catalog/entries.js";
+import { bodyField, collectionNamespace, CommandError, ErrorCode } from "../../protocol/index.js";
+import { compileSort } from "../../query/index.js";
 import type { Command, RouterContext } from "../context.js";
-import { documentField, expressionOptions, flag, optionalCount, optionalDocument } from "../context.js";
+import { flag, optionalCount, optionalDocument } from "../context.js";
 import { planFind } from "../merging/findPlan.js";
+import { projectionAfterMerge } from "../merging/findProjection.js";
 import { openCursors } from "../merging/scatter.js";
 import type { DocumentStream } from "../merging/streams.js";
 import { MapStream, RoundRobinStream, SortMergeStream, WindowStream } from "../merging/streams.js";
+import { originOf } from "../support/cursorOrigin.js";
 import { forwardedRequest } from "../support/forward.js";
+import type { ShardedRead } from "../support/reading.js";
 import { answerTargeted } from "../support/reading.js";
-import type { Targeting } from "../targeting/target.js";
 import { traceTargeted } from "../trace.js";
+import { aggregateInstead, resolveView } from "../views/index.js";
 
 export const find: Command = {
   name: "find",
-  run: (context, request) =>
-    answerTargeted(context, request, "filter", (collection, target) =>
-      findOnSeveral(context, request, collection, target),
-    ),
+  run(context, request) {
+    checkReserved(request);
+    const ns = collectionNamespace(request);
+    const read = (): Promise<Reply> =>
+      answerTargeted(context, request, "filter", (sharded) => findOnSeveral(context, request, sharded));
+    // A sharded collection is no view: most reads need not look.
+    if (context.catalog.collection(ns)) return read();
+    return resolveView(context, ns).then((view) =>
+      view ? aggregateInstead(context, request, view) : read(),
+    );
+  },
 };
 
-async function findOnSeveral(
-  context: RouterContext,
-  request: Request,
-  collection: ShardedCollection,
-  target: Targeting,
-): Promise<Reply> {
-  if (flag(request, "returnKey")) {
-    throw new CommandError(ErrorCode.IllegalOperation, "returnKey cannot be merged from several shards");
-  }
+async function findOnSeveral(context: RouterContext, request: Request, read: ShardedRead): Promise<Reply> {
+  const { collection, target, filter, options } = read;
   const sort = sortToMerge(request);
+  const compiled = sort && compileSort(sort, options);
   const skip = optionalCount(request, "skip") ?? 0;
   // A limit of 0 means none.
   const limit = optionalCount(request, "limit") || undefined;
-  const plan = planFind({ sort, projection: optionalDocument(request, "projection"), skip, limit });
-  const shardRequest = forwardedRequest(request, { ...plan.shardChanges, singleBatch: undefined });
+  const batchSize = optionalCount(request, "batchSize");
+  const single = flag(request, "singleBatch");
+  const plan = planFind({
+    sort,
+    projection: optionalDocument(request, "projection"),
+    skip,
+    limit,
+    showRecordId: flag(request, "showRecordId"),
+    returnKey: flag(request, "returnKey"),
+  });
+  const project = plan.afterMerge && projectionAfterMerge(plan.afterMerge, filter, compiled, options);
+  const shardRequest = forwardedRequest(request, plan.shardChanges);
+  const origin = originOf(request);
 
   const record = traceTargeted("find", collection, target, context.environment.now());
   record.merge = { kind: sort ? "sort" : "concatenate", ...(skip && { skip }), ...(limit && { limit }) };
-  const cursors = await openCursors(context, target.shards, () => shardRequest, record);
+  const cursors = await openCursors(context, target.shards, () => shardRequest, record, {
+    batchSize,
+    partial: origin.partial,
+  });
   context.trace.add(record);
 
   let stream: DocumentStream;
-  const compiled = sort && compileSort(sort);
   if (compiled) {
     stream = new SortMergeStream(cursors, (document) => compiled.key(document));
   } else {
     stream = new RoundRobinStream(cursors);
   }
   if (skip > 0 || limit !== undefined) stream = new WindowStream(stream, skip, limit ?? Infinity);
-  if (plan.routerProjection)
-    stream = new MapStream(stream, projectionAfterMerge(context, request, plan.routerProjection, compiled));
-  const batchSize = optionalCount(request, "batchSize");
-  return context.cursors.firstReply(collection.ns, stream, cursors, batchSize, flag(request, "singleBatch"));
-}
-
-/** A projection that the router applies: `a.$` goes by the query, `{$meta: "sortKey"}` by the merge's sort. */
-function projectionAfterMerge(
-  context: RouterContext,
-  request: Request,
-  projection: Uint8Array,
-  sort: Sort | undefined,
-): (document: Uint8Array) => Uint8Array {
-  const options = expressionOptions(context, request);
-  const filter = compileFilter(documentField(request, "filter"), options);
-  const project = compileProjection(projection, options, filter.node);
-  for (const name of metaNames(projection)) {
-    if (name === "recordId" || name === "indexKey") throw notSimulated(`{$meta: "${name}"} behind a merge`);
-  }
-  if (!sort || !usesMeta(projection)) return project;
-  return (document) => {
-    setMeta(document, { sortKey: sort.values(document) });
-    return project(document);
-  };
+  if (project) stream = new MapStream(stream, project);
+  return context.cursors.firstReply(collection.ns, stream, cursors, batchSize, single, origin);
 }
 
 /** The sort that the merge has to keep; `$natural` order means nothing across shards. */
@@ -91,4 +77,23 @@ function sortToMerge(request: Request): Uint8Array | undefined {
   const sort = optionalDocument(request, "sort");
   if (!sort || isEmptyDocument(sort) || getField(sort, "$natural")) return undefined;
   return sort;
+}
+
+/**
+ * What a mongos refuses on any collection: the field in which shards send it sort keys, and places in one shard's
+ * storage, which mean nothing across shards.
+ * @throws CommandError BadValue (2)
+ */
+function checkReserved(request: Request): void {
+  const projection = optionalDocument(request, "projection");
+  if (projection && getField(projection, "$sortKey")) {
+    throw new CommandError(
+      ErrorCode.BadValue,
+      `Projection contains illegal field '$sortKey': ${describeDocument(projection)}`,
+    );
+  }
+  const resume = bodyField(request, "$_requestResumeToken");
+  if (bodyField(request, "$_resumeAfter") || (resume && isTruthy(resume))) {
+    throw new CommandError(ErrorCode.BadValue, "Queries on mongoS may not request or provide a resume token");
+  }
 }

@@ -1,21 +1,26 @@
 /** `findAndModify`: changes or removes one document and returns it. */
 import type { RawValue } from "../../bson/index.js";
-import { BsonType, DocumentWriter, getField } from "../../bson/index.js";
+import { BsonType, DocumentWriter } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { bodyField, collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
-import { compileFilter, compileProjection, compileUpdate } from "../../query/index.js";
+import { collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { compileFilter, compileProjection, isPositionalProjection } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import { documentField, expressionOptions, flag, optionalDocument } from "../context.js";
-import { deleteByIds, withCollection, withCollectionAlone } from "../support/collections.js";
-import { afterConfigWrite, checkConfigWrite } from "../support/configWrites.js";
-import { withDatabase } from "../support/databases.js";
-import { answerByOneShard, answerUnsharded, refuseCommandCollation } from "../support/reading.js";
+import { documentField, flag, optionalDocument, optionalField } from "../context.js";
+import { checkCollectionUuid } from "../support/collectionUuid.js";
+import { withCollection, withCollectionAlone } from "../support/collections.js";
+import { forwardedRequest } from "../support/forward.js";
+import { answerByOneShard } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
+import { ConcernErrors } from "../writes/concernErrors.js";
 import type { WriteRoute } from "../writes/policy.js";
-import { routeFindAndModify, updateOptions } from "../writes/policy.js";
-import { locateOne, updateOneAlone } from "../writes/singleDocument.js";
+import { routeFindAndModify } from "../writes/policy.js";
+import type { CarefulSearch, UpdateOutcome } from "../writes/singleDocument.js";
+import { deleteOneAlone, updateOneAlone } from "../writes/singleDocument.js";
 import { readArrayFilters } from "../writes/statements.js";
+import type { CommandTerms } from "../writes/terms.js";
+import { commandTerms, expressionsOf } from "../writes/terms.js";
+import { writeUnsharded } from "../writes/unsharded.js";
 
 export const findAndModify: Command = {
   name: "findAndModify",
@@ -29,51 +34,78 @@ export const findAndModify: Command = {
     "fields",
     "upsert",
     "bypassDocumentValidation",
+    "bypassEmptyTsReplacement",
     "collation",
     "arrayFilters",
     "hint",
     "let",
+    "collectionUUID",
   ],
   retryable: true,
   async run(context, request) {
     const ns = collectionNamespace(request);
     const change = readChange(request);
     const shared = await withCollection(context, ns, async (collection) => {
-      if (!collection) return runUnsharded(context, request, ns, change);
-      const route = routeFor(context, request, collection, change);
+      if (!collection) return writeUnsharded(context, request, ns);
+      checkCollectionUuid(context, request, collection);
+      const terms = termsOf(context, request, collection);
+      const route = routeFor(context, request, collection, change, terms);
       return route.kind === "plain"
-        ? answerByOneShard(context, request, collection, route.target)
+        ? answerByOneShard(
+            context,
+            forwardedRequest(request, { collectionUUID: undefined }),
+            collection,
+            route.target,
+          )
         : undefined;
     });
     if (shared) return shared;
-    return withCollectionAlone(context, ns, (collection) =>
-      collection
-        ? runCarefully(context, request, collection, change)
-        : runUnsharded(context, request, ns, change),
-    );
+    return withCollectionAlone(context, ns, (collection) => {
+      if (!collection) return writeUnsharded(context, request, ns);
+      checkCollectionUuid(context, request, collection);
+      return runCarefully(context, request, collection, change);
+    });
   },
 };
 
 /** A remove, or an update. */
 type Change = { readonly value: RawValue; readonly upsert: boolean } | undefined;
 
+/** @throws CommandError FailedToParse (9) for options that exclude each other, BadValue (2) */
 function readChange(request: Request): Change {
-  const value = bodyField(request, "update");
+  const value = optionalField(request, "update");
+  const refuse = (message: string): CommandError => new CommandError(ErrorCode.FailedToParse, message);
+  const arrayFilters = optionalField(request, "arrayFilters");
   if (flag(request, "remove")) {
-    const clash = value
-      ? "an update"
-      : flag(request, "upsert")
-        ? "upsert=true"
-        : flag(request, "new")
-          ? "new=true"
-          : undefined;
-    if (clash === undefined) return undefined;
-    throw new CommandError(ErrorCode.FailedToParse, `Cannot specify both ${clash} and remove=true`);
+    if (value) throw refuse("Cannot specify both an update and remove=true");
+    if (flag(request, "upsert")) throw refuse("Cannot specify both upsert=true and remove=true ");
+    if (flag(request, "new")) {
+      throw refuse(
+        "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+      );
+    }
+    if (arrayFilters) throw refuse("Cannot specify arrayFilters and remove=true");
+    return undefined;
   }
-  if (!value || (value.type !== BsonType.object && value.type !== BsonType.array)) {
-    throw new CommandError(ErrorCode.FailedToParse, "Either an update or remove=true must be specified");
+  if (!value) throw refuse("Either an update or remove=true must be specified");
+  if (value.type === BsonType.array && arrayFilters)
+    throw refuse("Cannot specify arrayFilters and a pipeline update");
+  if (value.type !== BsonType.object && value.type !== BsonType.array)
+    throw refuse("Update argument must be either an object or an array");
+  const projection = optionalDocument(request, "fields");
+  if (flag(request, "new") && projection && isPositionalProjection(projection)) {
+    throw new CommandError(
+      ErrorCode.BadValue,
+      "cannot use a positional projection and return the new document",
+    );
   }
   return { value, upsert: flag(request, "upsert") };
+}
+
+function termsOf(context: RouterContext, request: Request, collection: ShardedCollection): CommandTerms {
+  const terms = commandTerms(context, request, new ConcernErrors());
+  const expressions = expressionsOf(terms, collection, optionalDocument(request, "collation"));
+  return { ...terms, expressions };
 }
 
 function routeFor(
@@ -81,25 +113,10 @@ function routeFor(
   request: Request,
   collection: ShardedCollection,
   change: Change,
+  { expressions }: CommandTerms,
 ): WriteRoute {
-  refuseCommandCollation(request);
-  const options = expressionOptions(context, request);
-  return routeFindAndModify(documentField(request, "query"), change, collection, context.rules, options);
-}
-
-async function runUnsharded(
-  context: RouterContext,
-  request: Request,
-  ns: string,
-  change: Change,
-): Promise<Reply> {
-  await checkConfigWrite(context, request);
-  if (!change?.upsert) {
-    return answerUnsharded(context, request, ns).then((reply) => afterConfigWrite(context, request, reply));
-  }
-  return withDatabase(context, request.db, async () =>
-    afterConfigWrite(context, request, await answerUnsharded(context, request, ns)),
-  );
+  const query = documentField(request, "query");
+  return routeFindAndModify(query, change, collection, context.rules, expressions);
 }
 
 async function runCarefully(
@@ -108,62 +125,70 @@ async function runCarefully(
   collection: ShardedCollection,
   change: Change,
 ): Promise<Reply> {
-  const { node, target } = routeFor(context, request, collection, change);
-  const filter = documentField(request, "query");
-  const search = {
-    filter,
+  const terms = termsOf(context, request, collection);
+  const { node, target, pinsKey } = routeFor(context, request, collection, change, terms);
+  const { variables, expressions } = terms;
+  const search: CarefulSearch = {
+    filter: documentField(request, "query"),
     node,
     target,
+    pinsKey,
     sort: optionalDocument(request, "sort"),
-    hint: bodyField(request, "hint"),
-    variables: optionalDocument(request, "let"),
+    hint: optionalField(request, "hint"),
+    collation: optionalDocument(request, "collation"),
+    variables,
+    expressions,
   };
+  // A projection that cannot be compiled fails before anything is written.
+  const shape = projectionOf(request, terms);
   const record = traceTargeted("findAndModify", collection, target, context.environment.now());
-  record.shards = target.shards.map((shard) => ({ shard }));
   context.trace.add(record);
-  if (!change) {
-    const found = await locateOne(context, collection, search);
-    if (found) await deleteByIds(context, found.shard, collection, [getField(found.document, "_id")!]);
-    return answer(context, request, new DocumentWriter().int32("n", found ? 1 : 0), found?.document);
+  const { shards: work } = record;
+  const last = new DocumentWriter();
+  let value: Uint8Array | undefined;
+  if (change) {
+    const spec = {
+      u: change.value,
+      arrayFilters: readArrayFilters(optionalField(request, "arrayFilters"), "findAndModify.arrayFilters"),
+      constants: undefined,
+      multi: false,
+      upsert: change.upsert,
+      upsertSupplied: false,
+    };
+    const outcome = await updateOneAlone(context, collection, search, spec, { ...terms, work });
+    describeOutcome(last, outcome);
+    value = imageOf(outcome, flag(request, "new"));
+  } else {
+    value = await deleteOneAlone(context, collection, search, { ...terms, work });
+    last.int32("n", value ? 1 : 0);
   }
-  const arrayFilters = readArrayFilters(bodyField(request, "arrayFilters"), "findAndModify.arrayFilters");
-  const compiled = compileUpdate(change.value, updateOptions(arrayFilters, optionalDocument(request, "let")));
-  const outcome = await updateOneAlone(context, collection, search, compiled, {
-    upsert: change.upsert,
-    retryable: bodyField(request, "txnNumber") !== undefined,
-  });
-  const wantsNew = flag(request, "new");
-  const last = new DocumentWriter()
-    .int32("n", outcome.kind === "notFound" ? 0 : 1)
-    .bool("updatedExisting", outcome.kind === "updated");
-  switch (outcome.kind) {
-    case "notFound":
-      return answer(context, request, last, undefined);
-    case "updated":
-      return answer(context, request, last, wantsNew ? outcome.after : outcome.before);
-    case "upserted":
-      return answer(
-        context,
-        request,
-        last.field("upserted", outcome.id),
-        wantsNew ? outcome.after : undefined,
-      );
-  }
+  const writer = new DocumentWriter().document("lastErrorObject", last.finish());
+  if (value) writer.document("value", shape(value));
+  else writer.null("value");
+  terms.concernErrors.writeTo(writer);
+  return okReply(writer.finish());
 }
 
-function answer(
-  context: RouterContext,
-  request: Request,
-  lastErrorObject: DocumentWriter,
-  value: Uint8Array | undefined,
-): Reply {
+function projectionOf(request: Request, { expressions }: CommandTerms): (document: Uint8Array) => Uint8Array {
   const projection = optionalDocument(request, "fields");
-  const writer = new DocumentWriter().document("lastErrorObject", lastErrorObject.finish());
-  if (value && projection) {
-    const options = expressionOptions(context, request);
-    const { node } = compileFilter(documentField(request, "query"), options);
-    writer.document("value", compileProjection(projection, options, node)(value));
-  } else if (value) writer.document("value", value);
-  else writer.null("value");
-  return okReply(writer.finish());
+  if (!projection) return (document) => document;
+  const { node } = compileFilter(documentField(request, "query"), expressions);
+  return compileProjection(projection, expressions, node);
+}
+
+function describeOutcome(last: DocumentWriter, outcome: UpdateOutcome): void {
+  last.int32("n", outcome.kind === "notFound" ? 0 : 1).bool("updatedExisting", outcome.kind === "updated");
+  if (outcome.kind === "upserted") last.field("upserted", outcome.id);
+}
+
+/** The document as it was, or as it is now. */
+function imageOf(outcome: UpdateOutcome, wantsNew: boolean): Uint8Array | undefined {
+  switch (outcome.kind) {
+    case "notFound":
+      return undefined;
+    case "updated":
+      return wantsNew ? outcome.after : outcome.before;
+    case "upserted":
+      return wantsNew ? outcome.after : undefined;
+  }
 }

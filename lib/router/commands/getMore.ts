@@ -1,12 +1,21 @@
 /** `getMore`: the next batch of a cursor that this router gave out. */
-import { asBigInt, asString, BsonType, int64, isNumeric } from "../../bson/index.js";
+import { asBigInt, asString, BsonType, int64 } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { bodyField, CommandError, cursorReply, ErrorCode } from "../../protocol/index.js";
+import {
+  bodyField,
+  checkNamespace,
+  CommandError,
+  cursorReply,
+  ErrorCode,
+  isOk,
+} from "../../protocol/index.js";
 import type { Command } from "../context.js";
-import { missingField, optionalCount, requiredField, wrongType } from "../context.js";
+import { missingField, optionalCount, optionalField, requiredField, wrongType } from "../context.js";
 import type { RouterCursor } from "../merging/cursorStore.js";
 import { passThroughMore } from "../merging/passThrough.js";
+import { isPassedOver } from "../merging/shardCursor.js";
 import { withCollection } from "../support/collections.js";
+import { checkSameSession } from "../support/cursorOrigin.js";
 import { forwardedRequest } from "../support/forward.js";
 
 export const getMore: Command = {
@@ -15,10 +24,15 @@ export const getMore: Command = {
   async run(context, request) {
     const id = cursorId(request);
     const ns = `${request.db}.${collectionOf(request)}`;
+    // 0 is no measure, here as on a shard.
+    const count = optionalCount(request, "batchSize") || Infinity;
     // The cursor's own namespace is held: a migration may be draining it just now.
     return withCollection(context, ns, async () => {
       const cursor = context.cursors.get(id);
-      checkOwner(cursor, ns);
+      // What is wrong with the request leaves the cursor as it is.
+      checkSameSession(id, cursor.origin, request);
+      checkNamespaceOf(cursor, ns);
+      checkTime(request);
       cursor.busy = true;
       try {
         const { passThrough } = cursor;
@@ -26,17 +40,17 @@ export const getMore: Command = {
           const command = forwardedRequest(request, { getMore: int64(passThrough.id) });
           const reply = await passThroughMore(context, id, passThrough, command);
           checkAlive(cursor);
-          if (passThrough.ended) await context.cursors.close(cursor);
+          if (passThrough.ended || !isOk(reply)) await context.cursors.close(cursor);
           return reply;
         }
-        const count = optionalCount(request, "batchSize") || Infinity;
         const { batch, ended } = await cursor.nextBatch(count);
         checkAlive(cursor);
         if (ended) await context.cursors.close(cursor);
-        return cursorReply(ns, ended ? 0n : id, batch, "nextBatch");
+        return cursorReply(ns, ended ? 0n : id, batch, "nextBatch", undefined, cursor.partial);
       } catch (error) {
         await context.cursors.close(cursor);
-        throw error;
+        if (!cursor.origin.partial || !isPassedOver(error)) throw error;
+        return cursorReply(ns, 0n, [], "nextBatch", undefined, true);
       } finally {
         cursor.busy = false;
       }
@@ -46,7 +60,7 @@ export const getMore: Command = {
 
 function cursorId(request: Request): bigint {
   const value = requiredField(request, "getMore");
-  if (!isNumeric(value)) throw wrongType(request, "getMore", "long");
+  if (value.type !== BsonType.int64) throw wrongType(request, "getMore", "long");
   return asBigInt(value);
 }
 
@@ -54,14 +68,26 @@ function collectionOf(request: Request): string {
   const value = bodyField(request, "collection");
   if (!value) throw missingField(request, "collection");
   if (value.type !== BsonType.string) throw wrongType(request, "collection", "string");
-  return asString(value);
+  const collection = asString(value);
+  // Cursors of {aggregate: 1} and of listCollections are over no collection.
+  if (!collection.startsWith("$cmd.")) checkNamespace(request.db, collection);
+  return collection;
 }
 
-function checkOwner(cursor: RouterCursor, ns: string): void {
+function checkNamespaceOf(cursor: RouterCursor, ns: string): void {
   if (cursor.ns === ns) return;
   throw new CommandError(
     ErrorCode.Unauthorized,
     `Requested getMore on namespace '${ns}', but cursor belongs to a different namespace ${cursor.ns}`,
+  );
+}
+
+/** The time that the opening command was given is for its getMores too; only a waiting one has a time of its own. */
+function checkTime(request: Request): void {
+  if (!optionalField(request, "maxTimeMS")) return;
+  throw new CommandError(
+    ErrorCode.BadValue,
+    "maxTimeMS can only be used with getMore for tailable, awaitData cursors",
   );
 }
 

@@ -1,47 +1,51 @@
-/** `getParameter`: the parameters that shells and tools ask for when they connect. */
+/** `getParameter`: the router's own parameters, by name or all. */
 import type { RawValue } from "../../bson/index.js";
-import {
-  array,
-  asDocument,
-  asString,
-  BsonType,
-  document,
-  DocumentWriter,
-  FALSE,
-  forEachField,
-  getField,
-  isTruthy,
-} from "../../bson/index.js";
-import { CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { asDocument, asString, BsonType, getField } from "../../bson/index.js";
+import { Arguments, CommandError, ErrorCode, treeReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { requiredField } from "../context.js";
-
-const PARAMETERS: ReadonlyMap<string, RawValue> = new Map([
-  ["featureCompatibilityVersion", document(new DocumentWriter().string("version", "8.2").finish())],
-  ["authenticationMechanisms", array([])],
-  ["enableTestCommands", FALSE],
-]);
 
 export const getParameter: Command = {
   name: "getParameter",
   aliases: ["getparameter"],
   adminOnly: true,
-  run(_context, request) {
-    const wanted = requiredField(request, request.command);
-    const all =
-      (wanted.type === BsonType.string && asString(wanted) === "*") ||
-      (wanted.type === BsonType.object && isTruthy(getField(asDocument(wanted), "allParameters")));
-    const answer = new DocumentWriter();
-    let found = 0;
-    const add = (name: string): void => {
-      const value = PARAMETERS.get(name);
-      if (!value) return;
-      answer.field(name, value);
-      found += 1;
-    };
-    if (all) for (const name of PARAMETERS.keys()) add(name);
-    else forEachField(request.body, (name) => add(name));
-    if (found === 0) throw new CommandError(ErrorCode.InvalidOptions, "no option found to get");
-    return okReply(answer.finish());
+  help: "get administrative option(s)",
+  run({ server }, request) {
+    const { all, details, setAt } = readOptions(requiredField(request, request.command));
+    const wanted = server.parameters
+      .all()
+      .filter(({ name }) => all || getField(request.body, name) !== undefined)
+      .filter(({ runtime, startup }) => setAt === undefined || (setAt === "runtime" ? runtime : startup));
+    if (wanted.length === 0) throw new CommandError(ErrorCode.InvalidOptions, "no option found to get");
+    return treeReply(
+      Object.fromEntries(
+        wanted.map(({ name, value, runtime, startup }) => [
+          name,
+          details ? { value, settableAtRuntime: runtime, settableAtStartup: startup } : value,
+        ]),
+      ),
+    );
   },
 };
+
+/** `"*"`, or `{allParameters, showDetails, setAt}`; anything else asks for parameters by name. */
+function readOptions(main: RawValue): { all: boolean; details: boolean; setAt: string | undefined } {
+  if (main.type !== BsonType.object) {
+    const all = main.type === BsonType.string && asString(main) === "*";
+    return { all, details: false, setAt: undefined };
+  }
+  const args = new Arguments(
+    "getParameter",
+    asDocument(main),
+    { fields: ["allParameters", "showDetails", "setAt"] },
+    false,
+  );
+  const setAt = args.string("setAt");
+  if (setAt !== undefined && setAt !== "runtime" && setAt !== "startup") {
+    throw new CommandError(
+      ErrorCode.BadValue,
+      `Enumeration value '${setAt}' for field 'getParameter.setAt' is not a valid value.`,
+    );
+  }
+  return { all: args.boolean("allParameters"), details: args.boolean("showDetails"), setAt };
+}

@@ -1,32 +1,39 @@
-/** `hostInfo`: the shape that tools need; nothing about the real machine is told. */
-import { DocumentWriter } from "../../bson/index.js";
-import { okReply } from "../../protocol/index.js";
+/** `hostInfo`: the machine, as far as whoever runs the router tells it. The engine itself does not look. */
+import { date, int64 } from "../../bson/index.js";
+import type { HostInfo } from "../../protocol/index.js";
+import { treeReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
+import { SERVER_VERSION } from "../version.js";
 
 export const hostInfo: Command = {
   name: "hostInfo",
-  adminOnly: true,
-  run(context) {
-    const system = new DocumentWriter()
-      .date("currentTime", context.environment.now())
-      .string("hostname", context.host)
-      .int32("cpuAddrSize", 64)
-      .int64("memSizeMB", 0n)
-      .int32("numCores", 1)
-      .string("cpuArch", "simulated")
-      .bool("numaEnabled", false)
-      .finish();
-    const os = new DocumentWriter()
-      .string("type", "simulated")
-      .string("name", "Shardlab")
-      .string("version", "")
-      .finish();
-    return okReply(
-      new DocumentWriter()
-        .document("system", system)
-        .document("os", os)
-        .document("extra", new DocumentWriter().finish())
-        .finish(),
-    );
+  fields: [],
+  help: "returns information about the daemon's host",
+  run({ server, host: address, environment }) {
+    const host = server.process.hostInfo?.() ?? unknownHost(address);
+    return treeReply({
+      system: {
+        currentTime: date(environment.now()),
+        hostname: host.hostname,
+        cpuAddrSize: 64,
+        memSizeMB: int64(host.memSizeMB),
+        memLimitMB: int64(host.memLimitMB ?? host.memSizeMB),
+        numCores: host.numCores,
+        cpuArch: host.cpuArch,
+        numaEnabled: false,
+      },
+      os: { type: host.os.type, name: host.os.name, version: host.os.version },
+      extra: host.extra ?? {},
+    });
   },
 };
+
+function unknownHost(hostname: string): HostInfo {
+  return {
+    hostname,
+    memSizeMB: 0,
+    numCores: 1,
+    cpuArch: "javascript",
+    os: { type: "JavaScript", name: "Shardlab embedded engine", version: SERVER_VERSION },
+  };
+}

@@ -7,33 +7,39 @@
  */
 import { getField, prependField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { checkBatchSize, collectionNamespace, documentsOf } from "../../protocol/index.js";
+import {
+  checkBatchSize,
+  checkObjectSize,
+  collectionNamespace,
+  CommandError,
+  documentsOf,
+} from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { flag } from "../context.js";
 import { withCollection } from "../support/collections.js";
-import { afterConfigWrite, checkConfigWrite } from "../support/configWrites.js";
-import { withDatabase } from "../support/databases.js";
-import { forwardedRequest } from "../support/forward.js";
+import { checkCollectionUuid } from "../support/collectionUuid.js";
 import type { IdSource } from "../support/ids.js";
 import type { TraceRecord } from "../trace.js";
-import { traceUnsharded } from "../trace.js";
+import { sampleKeys } from "../trace.js";
 import { routeInserts } from "../writes/batches.js";
 import { WriteReplies } from "../writes/replies.js";
 import { sendBatches } from "../writes/send.js";
+import { writeUnsharded } from "../writes/unsharded.js";
 
 export const insert: Command = {
   name: "insert",
-  fields: ["documents", "ordered", "bypassDocumentValidation"],
+  fields: ["documents", "ordered", "bypassDocumentValidation", "bypassEmptyTsReplacement", "collectionUUID"],
   retryable: true,
   run(context, request) {
     const ns = collectionNamespace(request);
     const documents = documentsOf(request, "documents");
     checkBatchSize(documents.length);
+    documents.forEach(checkObjectSize);
     return withCollection(context, ns, (collection) =>
       collection
         ? insertSharded(context, request, collection, documents)
-        : insertUnsharded(context, request, ns, documents.length),
+        : writeUnsharded(context, request, ns, documents.length),
     );
   },
 };
@@ -45,6 +51,12 @@ async function insertSharded(
   documents: readonly Uint8Array[],
 ): Promise<Reply> {
   const ordered = flag(request, "ordered", true);
+  const replies = new WriteReplies("insert");
+  const refusal = uuidMismatch(context, request, collection);
+  if (refusal) {
+    replies.addFailure([...documents.keys()], refusal, ordered);
+    return replies.finish();
+  }
   // Without `_id` in the key, the shard that gets a document can give it one as well as the router.
   const complete = collection.key.includesId
     ? documents.map((document) => withId(document, context.ids))
@@ -59,10 +71,10 @@ async function insertSharded(
     key: collection.key,
     chunks,
     documents: route.perChunk,
+    samples: sampleKeys(collection.key, complete),
     shards: [],
     merge: { kind: "none" },
   };
-  const replies = new WriteReplies("insert");
   await sendBatches(context, request, "documents", route.batches, ordered, replies, record.shards);
   // In an ordered batch a document that cannot be routed is only reached if all before it went well.
   if (!ordered || !replies.failed)
@@ -72,24 +84,23 @@ async function insertSharded(
   return replies.finish();
 }
 
-async function insertUnsharded(
-  context: RouterContext,
-  request: Request,
-  ns: string,
-  sent: number,
-): Promise<Reply> {
-  await checkConfigWrite(context, request);
-  return withDatabase(context, request.db, async ({ primary }) => {
-    const record = traceUnsharded("insert", ns, primary, context.environment.now());
-    record.shards[0]!.sent = sent;
-    const reply = await context.shards.run(primary, forwardedRequest(request));
-    context.trace.add(record);
-    return afterConfigWrite(context, request, reply);
-  });
-}
-
 /** The document with an `_id`, made before the shard key is looked at, of which it is a part. */
 function withId(document: Uint8Array, ids: IdSource): Uint8Array {
   if (getField(document, "_id")) return document;
   return prependField(document, "_id", ids.objectId());
+}
+
+/** Another `collectionUUID` fails each document, not the command. */
+function uuidMismatch(
+  context: RouterContext,
+  request: Request,
+  collection: ShardedCollection,
+): CommandError | undefined {
+  try {
+    checkCollectionUuid(context, request, collection);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommandError) return error;
+    throw error;
+  }
 }

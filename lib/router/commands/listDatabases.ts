@@ -1,5 +1,5 @@
 /**
- * `listDatabases`: every database once, with the sizes of its parts added up.
+ * `listDatabases`: every database once, with the sizes of its parts added up and, under `shards`, each of them.
  * The databases of the cluster itself (`admin`, `config`) count on the config
  * server only; those of that name on a shard are the shard's own business.
  */
@@ -30,28 +30,28 @@ export const listDatabases: Command = {
     // Names and sizes are filtered after they were added up.
     const command = forwardedRequest(request, { filter: undefined, nameOnly: undefined });
     const replies = await askShards(context, [CONFIG_SHARD, ...context.shards.ids], () => command);
-    const sizes = new Map<string, number>();
+    const databasesFound = new Map<string, Map<string, number>>();
     for (const { shard, reply } of replies) {
       for (const entry of databasesIn(getField(reply.body, "databases"))) {
         const name = asString(getField(entry, "name")!);
         if (isConfigDatabase(name) !== (shard === CONFIG_SHARD) || name === "local") continue;
         const size = getField(entry, "sizeOnDisk");
-        sizes.set(name, (sizes.get(name) ?? 0) + (size ? asNumber(size) : 0));
+        const parts = databasesFound.get(name) ?? new Map<string, number>();
+        databasesFound.set(name, parts.set(shard, size ? asNumber(size) : 0));
       }
     }
-    // A database that was created and holds no collection yet is on no shard.
-    for (const { name } of context.catalog.databases) if (!sizes.has(name)) sizes.set(name, 0);
-
     const filter = optionalDocument(request, "filter");
     const matches = filter && compileFilter(filter);
     const nameOnly = flag(request, "nameOnly");
     let total = 0;
     const databases: Uint8Array[] = [];
-    for (const [name, size] of [...sizes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [name, parts] of [...databasesFound].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const size = [...parts.values()].reduce((sum, part) => sum + part, 0);
       const entry = new DocumentWriter()
         .string("name", name)
         .int64("sizeOnDisk", BigInt(Math.trunc(size)))
         .bool("empty", size === 0)
+        .document("shards", sizesByShard(parts))
         .finish();
       if (matches && !matches.matches(entry)) continue;
       total += size;
@@ -66,6 +66,12 @@ export const listDatabases: Command = {
     return okReply(reply.finish());
   },
 };
+
+function sizesByShard(parts: ReadonlyMap<string, number>): Uint8Array {
+  const writer = new DocumentWriter();
+  for (const [shard, size] of parts) writer.int64(shard, BigInt(Math.trunc(size)));
+  return writer.finish();
+}
 
 function databasesIn(list: RawValue | undefined): Uint8Array[] {
   return list && isTruthy(list) ? elements(asDocument(list)).map(asDocument) : [];

@@ -1,20 +1,29 @@
 /**
- * `shardCollection`: gives a collection a shard key and its first chunks
- * (facts-mongos.md §1.2–§1.4).
+ * `shardCollection`: gives a collection a shard key and its first chunks (facts-mongos.md §1.2–§1.4).
  *
- *     absent or empty, ranged key    one chunk on the primary shard
- *     absent or empty, hashed first  equal pieces of hash space over all shards
- *     with documents                 one chunk where the documents are (before 6.0: cut at chunk size)
+ *     1 check     the arguments, the collection, its zone ranges, its indexes
+ *     2 prepare   an absent collection is created; an empty one gets the index for its key
+ *     3 place     where the first chunks go (ddl/firstChunks.ts); every owner gets the collection's definition
+ *     4 commit    config.chunks, config.collections
  *
- * An empty collection gets the index for its key; one with documents must have
- * it already.
+ * One with documents must have an index for its key already.
  */
 import type { RawValue } from "../../bson/index.js";
-import { asDocument, asString, BsonType, DocumentWriter, getField } from "../../bson/index.js";
-import { CommandError, ErrorCode, notSimulated, okReply } from "../../protocol/index.js";
+import {
+  asDocument,
+  asString,
+  BsonType,
+  describeDocument,
+  DocumentWriter,
+  getField,
+  toDocument,
+} from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
+import { bodyField, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
 import type { Database, ShardedCollection } from "../catalog/entries.js";
 import type { ChunkStart } from "../catalog/chunkMap.js";
 import type { Command, RouterContext } from "../context.js";
+import { firstChunks } from "../ddl/firstChunks.js";
 import { checkSupport, checkUniqueIndexes, indexName } from "../ddl/indexRules.js";
 import type { ShardCollection } from "../ddl/shardCollections.js";
 import {
@@ -27,10 +36,10 @@ import {
   isEmptyOn,
 } from "../ddl/shardCollections.js";
 import type { ShardCollectionOptions } from "../ddl/shardCollectionOptions.js";
-import { readShardCollection } from "../ddl/shardCollectionOptions.js";
-import { chunkSizePoints } from "../ddl/splitKeys.js";
-import { hashedSplitBounds, placeChunks } from "../keys/initialChunks.js";
+import { checkNumInitialChunks, readShardCollection } from "../ddl/shardCollectionOptions.js";
+import { checkPresplit, checkZonesFit } from "../ddl/zoneLayout.js";
 import { withCollectionAlone } from "../support/collections.js";
+import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { withDatabase } from "../support/databases.js";
 import { detached } from "../support/values.js";
 
@@ -47,13 +56,17 @@ export const shardCollection: Command = {
     "timeseries",
     "implicitlyCreateIndex",
     "enforceUniquenessCheck",
+    "collectionUUID",
   ],
   async run(context, request) {
     const options = readShardCollection(request, context.rules);
     await withCollectionAlone(context, options.ns, async (existing) => {
-      if (existing) return checkSame(existing, options);
+      if (existing) {
+        checkCollectionUuid(context, request, existing);
+        return checkSame(existing, options);
+      }
       checkEnabled(context, options.db);
-      await withDatabase(context, options.db, (database) => shard(context, options, database));
+      await withDatabase(context, options.db, (database) => shard(context, request, options, database));
     });
     return okReply(new DocumentWriter().string("collectionsharded", options.ns).finish());
   },
@@ -84,38 +97,67 @@ function checkEnabled(context: RouterContext, db: string): void {
 
 async function shard(
   context: RouterContext,
+  request: Request,
   options: ShardCollectionOptions,
   { primary }: Database,
 ): Promise<void> {
-  const { catalog, ids } = context;
+  const { catalog, ids, rules, shards } = context;
   const { ns, key, unique } = options;
   const description = await describeOn(context, primary, options);
+  await checkUuidOn(context, request, primary, options);
   if (description) checkShardable(description, options);
   const empty = !description || (await isEmptyOn(context, primary, options));
-  checkNumInitialChunks(context, options, empty);
+  checkNumInitialChunks(options, rules, { empty, shards: shards.available.length });
+  const zones = await catalog.zonesOf(ns);
+  checkZonesFit(zones, key);
+  if (options.presplitHashedZones) checkPresplit(zones, key, empty);
+  const place = (): Promise<ChunkStart[]> => firstChunks(context, options, { primary, empty, zones });
+  // Only documents need the index first; without any, what can't be placed fails before something is created.
+  const early = empty ? await place() : undefined;
 
   const start = new DocumentWriter()
     .document("shardKey", key.document)
     .string("collection", ns)
     .string("primary", primary)
-    .bool("empty", empty)
+    .document("options", options.given)
     .finish();
   await catalog.log("shardCollection.start", ns, start, primary);
   if (!description) await createOn(context, primary, options);
   await ensureIndex(context, options, primary, empty);
-
-  const starts = await firstChunks(context, options, primary, empty);
+  const starts = early ?? (await place());
   for (const owner of new Set(starts.map((chunk) => chunk.shard))) {
     await copyDefinition(context, options, primary, owner);
   }
   const uuid: RawValue = (await describeOn(context, primary, options))?.uuid ?? ids.uuid();
-  await catalog.createCollection({ ns, key, unique, uuid: detached(uuid), starts });
+  const defaultCollation = defaultCollationOf(description);
+  const placementVersion = await catalog.createCollection({
+    ns,
+    key,
+    unique,
+    defaultCollation,
+    uuid: detached(uuid),
+    starts,
+  });
   const end = new DocumentWriter()
     .field("uuid", uuid)
+    .string("placementVersion", placementVersion)
     .bool("empty", empty)
-    .int32("numChunks", starts.length)
+    .int64("numChunks", BigInt(starts.length))
     .finish();
   await catalog.log("shardCollection.end", ns, end, primary);
+}
+
+/** The shard compares `collectionUUID` with its own collection. @throws CommandError CollectionUUIDMismatch (361) */
+async function checkUuidOn(
+  context: RouterContext,
+  request: Request,
+  primary: string,
+  { db, name }: ShardCollectionOptions,
+): Promise<void> {
+  const collectionUUID = bodyField(request, "collectionUUID");
+  if (!collectionUUID) return;
+  const command = new DocumentWriter().string("collMod", name).field("collectionUUID", collectionUUID);
+  await context.shards.must(primary, db, command.finish());
 }
 
 function checkShardable(description: ShardCollection, { ns, collationGiven }: ShardCollectionOptions): void {
@@ -128,29 +170,23 @@ function checkShardable(description: ShardCollection, { ns, collationGiven }: Sh
   if (isCapped(description)) {
     throw new CommandError(ErrorCode.InvalidOptions, `can't shard a capped collection: ${ns}`);
   }
-  const collation = getField(description.options, "collation");
-  if (collation?.type !== BsonType.object) return;
-  const locale = getField(asDocument(collation), "locale");
-  if (locale?.type === BsonType.string && asString(locale) === "simple") return;
-  // Reads without a collation of their own would take the collection's, which routing and merging don't know.
-  if (collationGiven) throw notSimulated("sharding a collection that has a collation of its own");
+  const collation = defaultCollationOf(description);
+  if (!collation) return;
+  // The key is in byte order, the collection's queries are not: whoever shards it has to say so.
+  if (collationGiven) return;
   throw new CommandError(
     ErrorCode.BadValue,
-    "If no collation was specified, the collection collation must be {locale: 'simple'}",
+    `If no collation was specified, the collection collation must be {locale: 'simple'}, but found: ${describeDocument(collation)}`,
   );
 }
 
-function checkNumInitialChunks(
-  context: RouterContext,
-  options: ShardCollectionOptions,
-  empty: boolean,
-): void {
-  if (options.numInitialChunks === undefined || context.rules.numInitialChunks === "ignored") return;
-  if (empty && options.key.isHashed) return;
-  throw new CommandError(
-    ErrorCode.InvalidOptions,
-    "numInitialChunks is only supported when the collection is empty and has a hashed field in the shard key pattern",
-  );
+/** The collection's own collation, which queries without one take; undefined for the simple one. */
+function defaultCollationOf(description: ShardCollection | undefined): Uint8Array | undefined {
+  const collation = description && getField(description.options, "collation");
+  if (collation?.type !== BsonType.object) return undefined;
+  const locale = getField(asDocument(collation), "locale");
+  if (locale?.type === BsonType.string && asString(locale) === "simple") return undefined;
+  return asDocument(collation).slice();
 }
 
 async function ensureIndex(
@@ -165,36 +201,12 @@ async function ensureIndex(
   const hasArrays = !empty && (await hasArraysOn(context, primary, options, key));
   if (checkSupport(indexes, key, { ...options, empty, hasArrays })) return;
   if (!options.implicitlyCreateIndex) {
-    throw new CommandError(
-      ErrorCode.InvalidOptions,
-      "the shard key index is missing and implicitlyCreateIndex is false",
-    );
+    throw new CommandError(6373200, "Must have an index compatible with the proposed shard key");
   }
   const index = new DocumentWriter().document("key", key.document).string("name", indexName(key));
+  // An index without a word on collation would take the collection's.
+  if (options.collationGiven) index.document("collation", toDocument({ locale: "simple" }));
   if (unique) index.bool("unique", true);
   const create = new DocumentWriter().string("createIndexes", name).arrayOf("indexes", [index.finish()]);
   await context.shards.must(primary, db, create.finish());
-}
-
-async function firstChunks(
-  context: RouterContext,
-  options: ShardCollectionOptions,
-  primary: string,
-  empty: boolean,
-): Promise<ChunkStart[]> {
-  const { key } = options;
-  const { rules, shards, ids } = context;
-  const begin = (bounds: readonly Uint8Array[], owners: readonly string[]): ChunkStart[] =>
-    [key.minimum, ...bounds].map((min, i) => ({ min, shard: owners[i] ?? primary }));
-  if (!empty) {
-    if (!rules.splitsExistingData) return begin([], []);
-    return begin(await chunkSizePoints(context, options, primary), []);
-  }
-  if (key.hashedField !== 0) return begin([], []);
-  const order = rules.initialShardsShuffled ? ids.shuffled(shards.ids, options.ns) : shards.ids;
-  const wanted = rules.numInitialChunks === "honoured" ? options.numInitialChunks : undefined;
-  const count = wanted ?? order.length * rules.initialChunksPerShard;
-  const perShard = Math.max(1, Math.floor(count / order.length));
-  const bounds = hashedSplitBounds(key, count).map((values) => key.boundOf(values));
-  return begin(bounds, placeChunks(count, order, perShard));
 }

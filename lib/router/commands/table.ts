@@ -12,11 +12,17 @@ import { balancerStart } from "./balancerStart.js";
 import { balancerStatus } from "./balancerStatus.js";
 import { balancerStop } from "./balancerStop.js";
 import { buildInfo } from "./buildInfo.js";
+import { bulkWrite } from "./bulkWrite.js";
+import { collMod } from "./collMod.js";
 import { collStats } from "./collStats.js";
 import { connectionStatus } from "./connectionStatus.js";
+import { connPoolStats } from "./connPoolStats.js";
+import { convertToCapped } from "./convertToCapped.js";
 import { count } from "./count.js";
 import { create } from "./create.js";
 import { createIndexes } from "./createIndexes.js";
+import { currentOp } from "./currentOp.js";
+import { dataSize } from "./dataSize.js";
 import { dbStats } from "./dbStats.js";
 import { remove } from "./delete.js";
 import { distinct } from "./distinct.js";
@@ -25,39 +31,63 @@ import { dropDatabase } from "./dropDatabase.js";
 import { dropIndexes } from "./dropIndexes.js";
 import { enableSharding } from "./enableSharding.js";
 import { explainCommand } from "./explain.js";
+import { features } from "./features.js";
 import { find } from "./find.js";
 import { findAndModify } from "./findAndModify.js";
 import { flushRouterConfig } from "./flushRouterConfig.js";
+import { fsync } from "./fsync.js";
+import { fsyncUnlock } from "./fsyncUnlock.js";
 import { getCmdLineOpts } from "./getCmdLineOpts.js";
+import { getDefaultRWConcern } from "./getDefaultRWConcern.js";
 import { getLog } from "./getLog.js";
 import { getMore } from "./getMore.js";
 import { getParameter } from "./getParameter.js";
+import { getShardMap } from "./getShardMap.js";
+import { getShardVersion } from "./getShardVersion.js";
 import { hello, isMaster } from "./hello.js";
 import { hostInfo } from "./hostInfo.js";
 import { insert } from "./insert.js";
 import { isdbgrid } from "./isdbgrid.js";
 import { killCursors } from "./killCursors.js";
+import { killOp } from "./killOp.js";
 import { listCollections } from "./listCollections.js";
 import { listCommands } from "./listCommands.js";
 import { listDatabases } from "./listDatabases.js";
 import { listIndexes } from "./listIndexes.js";
 import { listShards } from "./listShards.js";
+import { logout } from "./logout.js";
+import { logRotate } from "./logRotate.js";
 import { moveChunk } from "./moveChunk.js";
+import { movePrimary } from "./movePrimary.js";
 import { ping } from "./ping.js";
+import { planCacheClear } from "./planCacheClear.js";
+import { planCacheListFilters } from "./planCacheListFilters.js";
+import { profile } from "./profile.js";
+import { removeShard } from "./removeShard.js";
+import { renameCollection } from "./renameCollection.js";
 import { replSetGetStatus } from "./replSetGetStatus.js";
+import { rolesInfo } from "./rolesInfo.js";
 import { routingTrace } from "./routingTrace.js";
 import { serverStatus } from "./serverStatus.js";
 import {
   abortTransaction,
   commitTransaction,
   endSessions,
+  killAllSessions,
+  killAllSessionsByPattern,
   killSessions,
   refreshSessions,
   startSession,
 } from "./sessions.js";
+import { setDefaultRWConcern } from "./setDefaultRWConcern.js";
+import { setFeatureCompatibilityVersion } from "./setFeatureCompatibilityVersion.js";
+import { setParameter } from "./setParameter.js";
 import { shardCollection } from "./shardCollection.js";
+import { shutdown } from "./shutdown.js";
 import { split } from "./split.js";
 import { update } from "./update.js";
+import { usersInfo } from "./usersInfo.js";
+import { validate } from "./validate.js";
 import { whatsmyuri } from "./whatsmyuri.js";
 
 /** All commands. */
@@ -69,12 +99,18 @@ export const COMMANDS: readonly Command[] = [
   balancerStatus,
   balancerStop,
   buildInfo,
+  bulkWrite,
+  collMod,
   collStats,
   commitTransaction,
   connectionStatus,
+  connPoolStats,
+  convertToCapped,
   count,
   create,
   createIndexes,
+  currentOp,
+  dataSize,
   dbStats,
   distinct,
   drop,
@@ -83,36 +119,60 @@ export const COMMANDS: readonly Command[] = [
   enableSharding,
   endSessions,
   explainCommand((name) => COMMANDS_BY_NAME.has(name) || NOT_SIMULATED.has(name)),
+  features,
   find,
   findAndModify,
   flushRouterConfig,
+  fsync,
+  fsyncUnlock,
   getCmdLineOpts,
+  getDefaultRWConcern,
   getLog,
   getMore,
   getParameter,
+  getShardMap,
+  getShardVersion,
   hello,
   hostInfo,
   insert,
   isdbgrid,
   isMaster,
+  killAllSessions,
+  killAllSessionsByPattern,
   killCursors,
+  killOp,
   killSessions,
   listCollections,
   listCommands(() => COMMANDS),
   listDatabases,
   listIndexes,
   listShards,
+  logout,
+  logRotate,
   moveChunk,
+  movePrimary,
   ping,
+  planCacheClear,
+  planCacheListFilters,
+  profile,
   refreshSessions,
   remove,
+  removeShard,
+  renameCollection,
   replSetGetStatus,
+  rolesInfo,
   routingTrace,
   serverStatus,
+  setDefaultRWConcern,
+  setFeatureCompatibilityVersion,
+  setParameter,
   shardCollection,
+  shutdown,
   split,
   startSession,
   update,
+  usersInfo,
+  validate,
   whatsmyuri,
 ];
 
@@ -134,91 +194,63 @@ export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "appendOplogNote",
   "authenticate",
   "balancerCollectionStatus",
-  "bulkWrite",
   "checkMetadataConsistency",
   "cleanupReshardCollection",
   "cleanupStructuredEncryptionData",
   "clearJumboFlag",
-  "collMod",
   "commitReshardCollection",
   "compact",
   "compactStructuredEncryptionData",
   "configureCollectionBalancing",
   "configureQueryAnalyzer",
-  "connPoolStats",
   "connPoolSync",
-  "convertToCapped",
   "createRole",
   "createSearchIndexes",
   "createUser",
-  "currentOp",
-  "dataSize",
   "dropAllRolesFromDatabase",
   "dropAllUsersFromDatabase",
   "dropConnections",
   "dropRole",
   "dropSearchIndex",
   "dropUser",
-  "fsync",
-  "fsyncUnlock",
   "getAuditConfig",
   "getClusterParameter",
-  "getDefaultRWConcern",
   "getDiagnosticData",
-  "getShardMap",
-  "getShardVersion",
   "grantPrivilegesToRole",
   "grantRolesToRole",
   "grantRolesToUser",
   "invalidateUserCache",
-  "killAllSessions",
-  "killAllSessionsByPattern",
-  "killOp",
   "listSearchIndexes",
-  "logout",
-  "logRotate",
   "mapReduce",
   "mapreduce",
   "mergeAllChunksOnShard",
   "mergeChunks",
   "moveCollection",
-  "movePrimary",
   "moveRange",
   "multicast",
   "netstat",
-  "planCacheClear",
   "planCacheClearFilters",
-  "planCacheListFilters",
   "planCacheSetFilter",
-  "profile",
   "refineCollectionShardKey",
   "removeQuerySettings",
-  "removeShard",
   "removeShardFromZone",
-  "renameCollection",
   "repairShardedCollectionChunksHistory",
   "resetPlacementHistory",
   "reshardCollection",
   "revokePrivilegesFromRole",
   "revokeRolesFromRole",
   "revokeRolesFromUser",
-  "rolesInfo",
   "rotateCertificates",
   "saslContinue",
   "saslStart",
   "setAllowMigrations",
   "setAuditConfig",
   "setClusterParameter",
-  "setDefaultRWConcern",
-  "setFeatureCompatibilityVersion",
   "setIndexCommitQuorum",
-  "setParameter",
   "setQuerySettings",
   "setUserWriteBlockMode",
-  "shutdown",
   "startRecordingTraffic",
   "stopRecordingTraffic",
-  "top",
   "transitionFromDedicatedConfigServer",
   "transitionToDedicatedConfigServer",
   "unshardCollection",
@@ -226,8 +258,6 @@ export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "updateSearchIndex",
   "updateUser",
   "updateZoneKeyRange",
-  "usersInfo",
-  "validate",
   "validateDBMetadata",
   "whatsmysni",
 ]);

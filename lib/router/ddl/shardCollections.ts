@@ -10,6 +10,7 @@ import {
   asDocument,
   asString,
   BsonType,
+  compareDocuments,
   DocumentWriter,
   forEachField,
   getField,
@@ -17,6 +18,7 @@ import {
   string,
 } from "../../bson/index.js";
 import { CommandError, ErrorCode, failureOf, isOk, readCursorReply, request } from "../../protocol/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { ShardCursor } from "../merging/shardCursor.js";
 import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
@@ -30,6 +32,8 @@ export interface ShardCollection {
   readonly options: Uint8Array;
   readonly uuid: RawValue | undefined;
 }
+
+const SIMPLE_COLLATION = new DocumentWriter().string("locale", "simple").finish();
 
 /** A database and a collection in it. */
 export interface Names {
@@ -75,7 +79,16 @@ export async function indexesOn(
   return indexes;
 }
 
-/** Creates the collection and its indexes on `to` as they are on `from`. What is there already stays. */
+/** Shards that have the collection: its owners, and the primary, which has its definition. Ascending. */
+export function shardsWithParts(context: RouterContext, { db, chunks }: ShardedCollection): string[] {
+  const primary = context.catalog.database(db)?.primary;
+  return [...new Set([...chunks.owningShards(), ...(primary ? [primary] : [])])].sort();
+}
+
+/**
+ * Creates the collection and its indexes on `to` as they are on `from`. What is there already stays, unless it is
+ * empty and different: then it is what a shard kept when it lost its last chunk, and missed changes since.
+ */
 export async function copyDefinition(
   context: RouterContext,
   names: Names,
@@ -84,12 +97,51 @@ export async function copyDefinition(
 ): Promise<void> {
   if (from === to) return;
   const description = await describeOn(context, from, names);
+  const indexes = await indexesOn(context, from, names);
+  const there = await describeOn(context, to, names);
+  if (there) {
+    const same = isSame(description, indexes, there, await indexesOn(context, to, names));
+    if (same) return;
+    if (await isEmptyOn(context, to, names)) await dropOn(context, to, names);
+  }
   await createOn(context, to, names, description?.options);
-  const indexes = (await indexesOn(context, from, names)).filter(({ name }) => name !== "_id_");
-  if (indexes.length === 0) return;
-  const specs = indexes.map(({ raw }) => withoutNamespace(raw));
-  const create = new DocumentWriter().string("createIndexes", names.name).arrayOf("indexes", specs).finish();
-  await context.shards.must(to, names.db, create);
+  await createIndexesOn(context, to, names, indexes);
+}
+
+function isSame(
+  wanted: ShardCollection | undefined,
+  indexes: readonly IndexSpec[],
+  there: ShardCollection,
+  known: readonly IndexSpec[],
+): boolean {
+  return (
+    wanted !== undefined &&
+    compareDocuments(wanted.options, there.options) === 0 &&
+    indexes.length === known.length &&
+    indexes.every(({ raw }) => known.some((other) => compareDocuments(raw, other.raw) === 0))
+  );
+}
+
+/** Creates indexes as another shard describes them; `_id_` and what is there already is left. */
+export async function createIndexesOn(
+  context: RouterContext,
+  shard: string,
+  { db, name }: Names,
+  indexes: readonly IndexSpec[],
+): Promise<void> {
+  const specs = indexes.filter((index) => index.name !== "_id_").map(({ raw }) => asSpec(raw));
+  if (specs.length === 0) return;
+  const create = new DocumentWriter().string("createIndexes", name).arrayOf("indexes", specs);
+  await context.shards.must(shard, db, create.finish());
+}
+
+/** Drops a collection or view on a shard, if it is there. */
+export async function dropOn(context: RouterContext, shard: string, { db, name }: Names): Promise<void> {
+  try {
+    await context.shards.must(shard, db, { drop: name });
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== ErrorCode.NamespaceNotFound) throw error;
+  }
 }
 
 /** Creates a collection unless it is there. */
@@ -140,12 +192,17 @@ function pathAndParents(path: string): string[] {
   return parts.map((_, i) => parts.slice(0, i + 1).join("."));
 }
 
-/** An index description without `ns`, which older servers report and none accepts. */
-function withoutNamespace(raw: Uint8Array): Uint8Array {
+/**
+ * An index description as another shard takes it: without `ns`, which older servers report and none accepts, and
+ * with its collation in words. A description that names none means the simple one; a command that names none, the
+ * collection's.
+ */
+function asSpec(raw: Uint8Array): Uint8Array {
   const writer = new DocumentWriter();
   forEachField(raw, (name, value) => {
     if (name !== "ns") writer.field(name, value);
   });
+  if (!getField(raw, "collation")) writer.document("collation", SIMPLE_COLLATION);
   return writer.finish();
 }
 

@@ -1,50 +1,95 @@
 /**
  * Explaining an aggregation (facts-mongos.md §5.2).
  */
-import { array, document, EMPTY_DOCUMENT } from "../../bson/index.js";
+import { array, document, EMPTY_DOCUMENT, string } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
-import { pipelineOf, planAggregation } from "../merging/aggregation.js";
+import type { Aggregation, AggregationPlan } from "../merging/aggregation.js";
+import { planAggregation } from "../merging/aggregation.js";
+import { withAggregation } from "../merging/runAggregation.js";
 import { forwardedBody } from "../support/forward.js";
 import type { Verbosity } from "./ask.js";
-import { askExplain, filterAll, finish } from "./ask.js";
+import { askExplain, explainNonExistent, filterAll, finish } from "./ask.js";
+import { mergeTypeOf } from "./mergeType.js";
 import { treeOf } from "./planTree.js";
-import type { ShardExplain } from "./shapes.js";
-import { nonExistent, shardsOfAggregate } from "./shapes.js";
+import { shardsOfAggregate } from "./shapes.js";
 
-/** `explain` of an aggregation, also as `{aggregate, explain: true}` (§5.2). */
-export async function explainAggregate(
+/**
+ * `explain` of an aggregation, also as `{aggregate, explain: true}` (§5.2). A pipeline that ends in `$out` or `$merge`
+ * is explained like any other: nothing is written.
+ *
+ * Call it while holding no lock: it takes those of all collections that the pipeline reads.
+ *
+ * @param inner the aggregate command; of a find, count or distinct on a view, the one that it stands for
+ */
+export function explainAggregate(
   context: RouterContext,
   inner: Request,
   ns: string,
-  collection: ShardedCollection | undefined,
   verbosity: Verbosity,
 ): Promise<Reply> {
-  const pipeline = pipelineOf(inner);
-  const plan = planAggregation(context, inner, collection, pipeline);
-  const ask = (shards: readonly string[], stages: readonly Uint8Array[]): Promise<ShardExplain[]> => {
+  return withAggregation(context, inner, ns, async (aggregation) => {
+    const plan = planAggregation(context, aggregation);
+    if (plan.kind === "whole" && !plan.exists) return explainNonExistent(context, inner, ns);
+    const { shards, sent, shown, mergerPart } = partsOf(aggregation, plan);
     const changes = {
+      aggregate: string(aggregation.source.collection),
       explain: undefined,
-      pipeline: array(stages.map(document)),
+      pipeline: array(sent.map(document)),
       cursor: document(EMPTY_DOCUMENT),
+      ...(aggregation.collationSpec && { collation: document(aggregation.collationSpec) }),
     };
-    return askExplain(context, inner.db, shards, forwardedBody(inner.body, changes), verbosity);
-  };
-  if (plan.kind === "whole") {
-    if (!plan.exists) return finish(context, inner, { queryPlanner: nonExistent(ns) });
-    const answers = await ask([plan.shard], pipeline);
-    const shown = collection && plan.target ? filterAll(answers, collection, plan.target) : answers;
-    return finish(context, inner, { splitPipeline: null, shards: shardsOfAggregate(shown) });
-  }
-  const shards = plan.kind === "split" ? plan.target.shards : plan.shards;
-  const shardsPart = plan.kind === "split" ? plan.split.shardPart : pipeline.slice(0, 1);
-  const mergerPart = plan.kind === "split" ? plan.split.mergerPart : pipeline.slice(1);
-  const answers = await ask(shards, shardsPart);
-  const shown = collection && plan.kind === "split" ? filterAll(answers, collection, plan.target) : answers;
-  return finish(context, inner, {
-    mergeType: context.rules.mergeTypeName,
-    splitPipeline: { shardsPart: shardsPart.map(treeOf), mergerPart: mergerPart.map(treeOf) },
-    shards: shardsOfAggregate(shown),
+    const answers = await askExplain(
+      context,
+      inner.db,
+      shards,
+      forwardedBody(inner.body, changes),
+      verbosity,
+    );
+    const { collection } = aggregation;
+    const { target } = plan;
+    const filtered =
+      collection && target && plan.kind !== "perShardSource"
+        ? filterAll(answers, collection, target)
+        : answers;
+    const byShard = shardsOfAggregate(filtered);
+    if (plan.kind === "whole") return finish(context, inner, { splitPipeline: null, shards: byShard });
+    return finish(context, inner, {
+      ...mergeTypeOf(context, aggregation, mergerPart),
+      splitPipeline: { shardsPart: shown.map(treeOf), mergerPart: mergerPart.map(treeOf) },
+      shards: byShard,
+    });
   });
+}
+
+interface Parts {
+  readonly shards: readonly string[];
+  /** What each shard explains. */
+  readonly sent: readonly Uint8Array[];
+  /** What explain says that shards run. */
+  readonly shown: readonly Uint8Array[];
+  readonly mergerPart: readonly Uint8Array[];
+}
+
+function partsOf({ pipeline }: Aggregation, plan: AggregationPlan): Parts {
+  switch (plan.kind) {
+    case "whole":
+      return { shards: [plan.shard], sent: pipeline, shown: pipeline, mergerPart: [] };
+    case "perShardSource": {
+      const source = pipeline.slice(0, 1);
+      return { shards: plan.shards, sent: source, shown: source, mergerPart: pipeline.slice(1) };
+    }
+    case "rows":
+      return { shards: [], sent: [], shown: pipeline.slice(0, 1), mergerPart: pipeline.slice(1) };
+    case "split": {
+      const { shards, split, writer } = plan;
+      const { shardPart, shownShardPart = shardPart, mergerPart } = split;
+      return {
+        shards,
+        sent: shardPart,
+        shown: shownShardPart,
+        mergerPart: writer ? [...mergerPart, writer.raw] : mergerPart,
+      };
+    }
+  }
 }

@@ -35,6 +35,17 @@ export function numberOf(value: unknown): number {
   return 0;
 }
 
+/** The stages below a stage. */
+export function inputsOf(plan: Tree): Tree[] {
+  const only = subtree(plan, "inputStage");
+  return only ? [only] : subtrees(plan, "inputStages");
+}
+
+/** A number of every stage in a plan, added up. */
+export function sumOver(plan: Tree, name: string): number {
+  return inputsOf(plan).reduce((sum, input) => sum + sumOver(input, name), numberOf(plan[name]));
+}
+
 function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !("_bsontype" in value);
 }

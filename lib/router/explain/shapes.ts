@@ -10,7 +10,12 @@
  *     aggregate   { mergeType, splitPipeline: {shardsPart, mergerPart}, shards: { shardA: {host, …} } }
  *
  * Totals are sums over the shards; with several shards, skip and limit are
- * applied to the number of documents that come out.
+ * applied to the number of documents that come out:
+ *
+ *     limit 5, skip 2   shardA returns 7, shardB returns 4    nReturned = min(max(11 - 2, 0), 5) = 5
+ *
+ * A shard's own entry shows what that shard did, so it may have returned more
+ * than the client gets.
  */
 import { Int32, Long } from "bson";
 import type { Tree } from "./planTree.js";
@@ -80,10 +85,7 @@ export function executionStats(
         ),
       }
     : {};
-  const shards = stats.map(({ shard, section }) => {
-    const { allPlansExecution: _all, ...rest } = section!;
-    return { shardName: shard, ...rest };
-  });
+  const shards = stats.map(({ shard, section }) => ({ shardName: shard, ...section! }));
   const totals = {
     executionTimeMillis: millis,
     totalKeysExamined: sum("totalKeysExamined"),
@@ -156,10 +158,10 @@ export function serverInfo(host: string, version: string): Tree {
 }
 
 /** The plan for a database that does not exist. */
-export function nonExistent(ns: string): Tree {
+export function nonExistent(ns: string, parsedQuery: Tree = {}): Tree {
   return {
     namespace: ns,
-    parsedQuery: {},
+    parsedQuery,
     winningPlan: { queryPlan: { stage: "EOF", planNodeId: new Int32(1), type: "nonExistentNamespace" } },
   };
 }

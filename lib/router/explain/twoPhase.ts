@@ -1,6 +1,14 @@
 /**
- * Explaining a single write that has to search its document first.
+ * Explaining a single write that has to search its document first (7.1+; facts-mongos.md §5.1).
+ *
+ *     SHARD_WRITE  on one shard: the write by `_id`
+ *        inputStage  SHARD_MERGE over all targeted shards: the search, one match from each
+ *
+ * Nothing is searched and nothing is written: which document it would be is not known. So the write phase is
+ * explained for an `_id` that no document has, on the first shard, as on a real cluster: the plan is right, and
+ * `nWouldModify` is 0. (An upsert says `nWouldUpsert: 1`: that `_id` is not there.)
  */
+import type { RawValue } from "../../bson/index.js";
 import {
   array,
   asDocument,
@@ -9,78 +17,134 @@ import {
   DocumentWriter,
   elements,
   EMPTY_DOCUMENT,
+  fields,
   getField,
+  string,
 } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { forwardedBody } from "../support/forward.js";
 import type { WriteRoute } from "../writes/policy.js";
-import { locateOne } from "../writes/singleDocument.js";
 import type { Verbosity } from "./ask.js";
-import { askExplain, filterAll, finish } from "./ask.js";
+import { askEachShard, filterAll, finish } from "./ask.js";
 import type { Tree } from "./planTree.js";
+import type { ExplainedCommand } from "./shapes.js";
 import { executionStats, queryPlanner, READ, WRITE } from "./shapes.js";
 
+/** Stands for the document that the search would find; what MongoDB takes. */
+const ANY_DOCUMENT = string("WriteWithoutShardKey");
+
 /**
- * A single write without the shard key: the write on the shard that has the
- * document, with the search that comes before it as `inputStage` (§5.1).
+ * Explains both phases.
+ * @param shardBody the write as a shard would get it, with one statement
  */
 export async function explainTwoPhase(
   context: RouterContext,
   inner: Request,
   collection: ShardedCollection,
-  { target, node }: WriteRoute,
+  { target }: WriteRoute,
   shardBody: Uint8Array,
   verbosity: Verbosity,
 ): Promise<Reply> {
-  const filter = filterOfWrite(shardBody);
-  const search = new DocumentWriter()
-    .string("find", collection.name)
-    .document("filter", filter)
-    .int32("limit", 1);
-  const found = await locateOne(context, collection, { filter, node, target });
-  const writeShard = found?.shard ?? target.shards[0]!;
-  const byId = found ? new DocumentWriter().field("_id", getField(found.document, "_id")!).finish() : filter;
+  const write = partsOf(shardBody);
+  const search = searchOf(collection.name, shardBody, write);
   const started = context.environment.now();
-  const phase1 = filterAll(
-    await askExplain(context, inner.db, target.shards, search.finish(), verbosity),
+  const found = filterAll(
+    await askEachShard(context, inner.db, target.shards, search, verbosity),
     collection,
     target,
   );
   const searched = context.environment.now();
-  const phase2 = await askExplain(context, inner.db, [writeShard], withFilter(shardBody, byId), verbosity);
-  const written = context.environment.now();
-  const planner = queryPlanner(phase2, WRITE);
-  const reading = { ...READ, limit: 1 };
-  (planner.winningPlan as Tree).inputStage = queryPlanner(phase1, reading);
+  const byId = forwardedBody(shardBody, withFilter(shardBody, write, idFilter(write)));
+  const written = await askEachShard(context, inner.db, [target.shards[0]!], byId, verbosity);
+  const finished = context.environment.now();
+
+  const reading: ExplainedCommand = { ...READ, sorts: write.sort !== undefined };
+  const planner = queryPlanner(written, WRITE);
+  (planner.winningPlan as Tree).inputStage = queryPlanner(found, reading);
   const reply: Tree = { queryPlanner: planner };
   if (verbosity !== "queryPlanner") {
     reply.executionStats = {
-      ...executionStats(phase2, WRITE, written - searched),
-      inputStage: executionStats(phase1, reading, searched - started),
+      ...executionStats(written, WRITE, finished - searched),
+      inputStage: executionStats(found, reading, searched - started),
     };
   }
-  return finish(context, inner, reply, phase2[0]?.reply.serverParameters);
+  return finish(context, inner, reply, written[0]?.reply.serverParameters);
 }
 
-/** The filter of a write command with one statement. */
-function filterOfWrite(body: Uint8Array): Uint8Array {
-  const statements = getField(body, "updates") ?? getField(body, "deletes");
-  const holder = statements ? asDocument(elements(asDocument(statements))[0]!) : body;
-  const filter = getField(holder, statements ? "q" : "query");
-  return filter?.type === BsonType.object ? asDocument(filter) : EMPTY_DOCUMENT;
+/** The parts of a write that its phases share. */
+interface WriteParts {
+  /** `updates` or `deletes`; undefined for findAndModify */
+  readonly sequence: "updates" | "deletes" | undefined;
+  /** The statement, or the whole findAndModify. */
+  readonly statement: Uint8Array;
+  readonly filter: Uint8Array;
+  readonly sort: Uint8Array | undefined;
 }
 
-/** The same command with another filter. */
-function withFilter(body: Uint8Array, filter: Uint8Array): Uint8Array {
-  for (const name of ["updates", "deletes"]) {
-    const statements = getField(body, name);
-    if (!statements) continue;
-    const [only] = elements(asDocument(statements));
-    return forwardedBody(body, {
-      [name]: array([document(forwardedBody(asDocument(only!), { q: document(filter) }))]),
-    });
+function partsOf(body: Uint8Array): WriteParts {
+  const sequence = getField(body, "updates") ? "updates" : getField(body, "deletes") ? "deletes" : undefined;
+  const statement = sequence ? asDocument(elements(asDocument(getField(body, sequence)!))[0]!) : body;
+  const sort = documentOf(getField(statement, "sort"));
+  return {
+    sequence,
+    statement,
+    filter: documentOf(getField(statement, sequence ? "q" : "query")) ?? EMPTY_DOCUMENT,
+    sort: sort && fields(sort).length > 0 ? sort : undefined,
+  };
+}
+
+/** Phase 1: the first match of every shard. */
+function searchOf(collection: string, body: Uint8Array, { statement, filter, sort }: WriteParts): Uint8Array {
+  const find = new DocumentWriter().string("find", collection).document("filter", filter);
+  if (sort) find.document("sort", sort);
+  for (const [name, holder] of [
+    ["hint", statement],
+    ["collation", statement],
+    ["let", body],
+  ] as const) {
+    const value = getField(holder, name);
+    if (value) find.field(name, value);
   }
-  return forwardedBody(body, { query: document(filter) });
+  // The batch size changes nothing but the plan: a shard with a filter for orphans has no express plan.
+  return find.int32("limit", 1).int32("batchSize", 101).finish();
+}
+
+/** Phase 2's filter: the document's `_id`, and the whole filter where `$` stands for what it matched. */
+function idFilter({ statement, filter }: WriteParts): Uint8Array {
+  const byId = new DocumentWriter().field("_id", ANY_DOCUMENT);
+  return (needsFilter(statement) ? byId.fieldsOf(withoutId(filter)) : byId).finish();
+}
+
+/** Whether the update or the projection is positional: `{$set: {"loans.$": 1}}`. */
+function needsFilter(statement: Uint8Array): boolean {
+  const paths: string[] = [];
+  for (const name of ["u", "update"]) {
+    const update = documentOf(getField(statement, name));
+    for (const [, argument] of update ? fields(update) : []) {
+      paths.push(...fields(documentOf(argument) ?? EMPTY_DOCUMENT).map(([path]) => path));
+    }
+  }
+  paths.push(...fields(documentOf(getField(statement, "fields")) ?? EMPTY_DOCUMENT).map(([path]) => path));
+  return paths.some((path) => path.split(".").includes("$"));
+}
+
+function withoutId(filter: Uint8Array): Uint8Array {
+  return forwardedBody(filter, { _id: undefined });
+}
+
+function withFilter(
+  body: Uint8Array,
+  { sequence, statement }: WriteParts,
+  filter: Uint8Array,
+): Record<string, RawValue | undefined> {
+  // The search has sorted.
+  if (!sequence) return { query: document(filter), sort: undefined };
+  const changed = forwardedBody(statement, { q: document(filter), sort: undefined });
+  return { [sequence]: array([document(changed)]) };
+}
+
+function documentOf(value: RawValue | undefined): Uint8Array | undefined {
+  return value?.type === BsonType.object ? asDocument(value) : undefined;
 }

@@ -134,7 +134,7 @@ export class ShardKeyPattern {
     if (this.hashedField === 0 && this.#paths.length === 1) {
       const line = chunks.hashLine();
       if (line) {
-        const words = hashWords(originalValue(this.#paths[0]!, document));
+        const words = hashWords(placedValue(this.#paths[0]!, document));
         return line.find(words[1]!, words[0]!);
       }
     }
@@ -170,6 +170,11 @@ export class ShardKeyPattern {
    */
   originalsOf(document: Uint8Array): (RawValue | undefined)[] {
     return this.#paths.map((path) => originalValue(path, document));
+  }
+
+  /** The first path of the key that meets an array in the document, or undefined. */
+  arrayPath(document: Uint8Array): string | undefined {
+    return this.#paths.find((path) => isArrayAt(path, document, path.get(document)))?.path;
   }
 
   /** Paths of the key that the document has no value for. */
@@ -221,18 +226,33 @@ export class ShardKeyPattern {
   }
 }
 
+/** The value that was last looked at by {@link placedValue}. */
+const spot: { type: BsonType; bytes: Uint8Array; start: number; end: number } = { ...NULL };
+
+/** {@link originalValue} without an object for it: what it returns is valid until the next call. */
+function placedValue(path: FieldPath, document: Uint8Array): RawValue | undefined {
+  if (!path.place(document, spot) || spot.type === BsonType.array) return originalValue(path, document);
+  spot.bytes = document;
+  return spot;
+}
+
 /** The value at a key's path, refusing arrays (§4.2). `undefined` of BSON stays what it is. */
 function originalValue(path: FieldPath, document: Uint8Array): RawValue | undefined {
   const value = path.get(document);
-  const array =
-    value === undefined ? path.parts.length > 1 && path.meetsArray(document) : value.type === BsonType.array;
-  if (array) {
+  if (isArrayAt(path, document, value)) {
     throw new CommandError(
       ErrorCode.ShardKeyNotFound,
       "Shard key cannot contain array values or array descendants.",
     );
   }
   return value;
+}
+
+/** @param value what the path leads to */
+function isArrayAt(path: FieldPath, document: Uint8Array, value: RawValue | undefined): boolean {
+  return value === undefined
+    ? path.parts.length > 1 && path.meetsArray(document)
+    : value.type === BsonType.array;
 }
 
 function checkPath(path: string): void {

@@ -27,6 +27,16 @@ const IDLE_MS = 10 * 60 * 1000;
 /** Idle cursors are looked for no more often than this. */
 const SWEEP_INTERVAL_MS = 10 * 1000;
 
+/** What the opening command says about its cursor. */
+export interface CursorOrigin {
+  /** The command, raw: its `lsid` says whose session the cursor belongs to. */
+  readonly command?: Uint8Array;
+  /** Never closed for being idle (`noCursorTimeout`). */
+  readonly noTimeout?: boolean;
+  /** A shard that is gone ends the cursor instead of failing it (`allowPartialResults`). */
+  readonly partial?: boolean;
+}
+
 /** One open cursor of a client. */
 export class RouterCursor {
   readonly id: bigint;
@@ -39,15 +49,28 @@ export class RouterCursor {
   /** A client killed it while it was busy: whoever uses it closes it. */
   killed = false;
   lastUsed = 0;
+  readonly origin: CursorOrigin;
   readonly #stream: DocumentStream;
   /** A document that was taken and did not fit into the last batch. */
   #carried: Uint8Array | undefined;
 
-  constructor(id: bigint, ns: string, stream: DocumentStream, cursors: readonly ShardCursor[]) {
+  constructor(
+    id: bigint,
+    ns: string,
+    stream: DocumentStream,
+    cursors: readonly ShardCursor[],
+    origin: CursorOrigin = {},
+  ) {
     this.id = id;
     this.ns = ns;
     this.cursors = cursors;
+    this.origin = origin;
     this.#stream = stream;
+  }
+
+  /** Documents of some shard are missing, and the client allowed that. */
+  get partial(): boolean {
+    return this.cursors.some((cursor) => cursor.lost);
   }
 
   /** The next documents: at most `count` of them and 16 MB, at least one unless the cursor has ended. */
@@ -100,6 +123,7 @@ export class CursorStore {
    * Answers a query with the first batch of a stream; the rest stays open.
    * @param batchSize the client's, or undefined for 101 documents
    * @param single close after this batch, whatever is left
+   * @param origin the opening command's say
    */
   async firstReply(
     ns: string,
@@ -107,16 +131,17 @@ export class CursorStore {
     cursors: readonly ShardCursor[],
     batchSize: number | undefined,
     single = false,
+    origin: CursorOrigin = {},
   ): Promise<Reply> {
-    const cursor = new RouterCursor(this.#newId(), ns, stream, cursors);
+    const cursor = new RouterCursor(this.#newId(), ns, stream, cursors, origin);
     try {
       const { batch, ended } = await cursor.nextBatch(batchSize ?? FIRST_BATCH);
       if (ended || single) {
         await cursor.close();
-        return cursorReply(ns, 0n, batch, "firstBatch");
+        return cursorReply(ns, 0n, batch, "firstBatch", undefined, cursor.partial);
       }
       this.#keep(cursor);
-      return cursorReply(ns, cursor.id, batch, "firstBatch");
+      return cursorReply(ns, cursor.id, batch, "firstBatch", undefined, cursor.partial);
     } catch (error) {
       await cursor.close();
       throw error;
@@ -124,8 +149,13 @@ export class CursorStore {
   }
 
   /** Keeps a cursor that one shard answers; returns its number here. */
-  keepPassThrough(ns: string, shardCursor: ShardCursor, stream: DocumentStream): bigint {
-    const cursor = new RouterCursor(this.#newId(), ns, stream, [shardCursor]);
+  keepPassThrough(
+    ns: string,
+    shardCursor: ShardCursor,
+    stream: DocumentStream,
+    origin: CursorOrigin = {},
+  ): bigint {
+    const cursor = new RouterCursor(this.#newId(), ns, stream, [shardCursor], origin);
     cursor.passThrough = shardCursor;
     this.#keep(cursor);
     return cursor.id;
@@ -133,13 +163,13 @@ export class CursorStore {
 
   /**
    * An open cursor.
-   * @throws CommandError CursorNotFound (43), or Location12051 while another getMore uses it
+   * @throws CommandError CursorNotFound (43), or CursorInUse (143) while another getMore uses it
    */
   get(id: bigint): RouterCursor {
     this.#sweep();
     const cursor = this.#open.get(id);
-    if (!cursor) throw new CommandError(ErrorCode.CursorNotFound, `cursor id ${id} not found`);
-    if (cursor.busy) throw new CommandError(12051, `cursor id ${id} is already in use`);
+    if (!cursor) throw new CommandError(ErrorCode.CursorNotFound, `Cursor not found (id: ${id}).`);
+    if (cursor.busy) throw new CommandError(ErrorCode.CursorInUse, `Cursor already in use (id: ${id}).`);
     cursor.lastUsed = this.#now();
     return cursor;
   }
@@ -171,8 +201,10 @@ export class CursorStore {
    */
   async drain(ns: string, shards: readonly string[]): Promise<void> {
     for (const cursor of this.#open.values()) {
-      if (cursor.ns !== ns) continue;
-      for (const shardCursor of cursor.cursors) {
+      // A cursor on a view has the view's name; what it reads the cursors beneath it say.
+      const reading = cursor.cursors.filter((each) => each.ns === ns);
+      if (reading.length === 0) continue;
+      for (const shardCursor of reading) {
         if (shards.includes(shardCursor.shard)) await shardCursor.drain();
       }
       cursor.passThrough = undefined;
@@ -182,7 +214,7 @@ export class CursorStore {
   /** Lets go what cursors of a dropped collection have drained. The caller holds the collection alone. */
   collectionDropped(ns: string): void {
     for (const cursor of this.#open.values()) {
-      if (cursor.ns === ns) for (const shardCursor of cursor.cursors) shardCursor.collectionDropped();
+      for (const shardCursor of cursor.cursors) if (shardCursor.ns === ns) shardCursor.collectionDropped();
     }
   }
 
@@ -198,7 +230,8 @@ export class CursorStore {
     if (now - this.#lastSweep < SWEEP_INTERVAL_MS) return;
     this.#lastSweep = now;
     for (const other of [...this.#open.values()]) {
-      if (!other.busy && now - other.lastUsed > IDLE_MS) void this.close(other);
+      if (other.busy || other.origin.noTimeout) continue;
+      if (now - other.lastUsed > IDLE_MS) void this.close(other);
     }
   }
 

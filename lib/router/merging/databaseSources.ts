@@ -1,45 +1,95 @@
 /**
  * Stages that begin `{aggregate: 1}`: rows about the cluster that the router
  * makes itself. The stages after them run on the router.
+ *
+ * | stage | database | rows |
+ * |---|---|---|
+ * | `$documents` | any | those that the pipeline has written down |
+ * | `$shardedDataDistribution` | admin | sharded collections, with what each shard has of them |
+ * | `$listClusterCatalog` | any; admin: all | collections and views, with their shards |
+ * | `$currentOp` | admin | operations of the shards, or with `localOps` of the router |
  */
-import { asDocument, asNumber, DocumentWriter, getField } from "../../bson/index.js";
+import { asDocument, asNumber, BsonType, DocumentWriter, getField, isTruthy } from "../../bson/index.js";
 import { CommandError, ErrorCode, notSimulated, request } from "../../protocol/index.js";
-import { parsePipeline } from "../../query/index.js";
+import type { ParsedStage } from "../../query/index.js";
+import { collectionless, createStages, runStages } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
+import { currentOperations, localOperations } from "../server/currentOperations.js";
 import { withCollection } from "../support/collections.js";
-import { stageOf } from "./pipelineSplit.js";
+import { clusterCatalog } from "./clusterCatalog.js";
 import { shardRows } from "./shardRows.js";
 
-type Source = (context: RouterContext) => Promise<Uint8Array[]>;
+interface Source {
+  readonly adminOnly?: boolean;
+  /** Whether the release has it. */
+  readonly exists?: (context: RouterContext) => boolean;
+  readonly rows: (context: RouterContext, stage: ParsedStage, db: string) => Promise<Uint8Array[]>;
+}
 
-const SOURCES: ReadonlyMap<string, { adminOnly: boolean; rows: Source }> = new Map([
-  ["$shardedDataDistribution", { adminOnly: true, rows: shardedDataDistribution }],
+const SOURCES: ReadonlyMap<string, Source> = new Map<string, Source>([
+  ["$documents", { rows: async (_context, stage) => runStages(createStages([stage]), []) }],
+  [
+    "$shardedDataDistribution",
+    {
+      adminOnly: true,
+      exists: ({ rules }) => rules.shardedDataDistribution,
+      rows: shardedDataDistribution,
+    },
+  ],
+  [
+    "$listClusterCatalog",
+    {
+      exists: ({ rules }) => rules.listClusterCatalog,
+      rows: (context, { spec }, db) =>
+        clusterCatalog(context, db === "admin" ? undefined : db, {
+          shards: says(spec, "shards"),
+          balancing: says(spec, "balancingConfiguration"),
+        }),
+    },
+  ],
+  ["$currentOp", { adminOnly: true, rows: operations }],
 ]);
 
 /**
- * The rows of a source stage.
- * @throws CommandError InvalidNamespace (73) outside the admin database where it belongs there,
- * UnrecognizedStage (40324) for a stage that does not exist, NotImplemented (238) for others
+ * The rows of a source stage. Call it while holding no lock: it takes those of what it looks at, one by one.
+ * @param stage the first of its pipeline; undefined for an empty one
+ * @throws CommandError InvalidNamespace (73) for a stage that needs a collection, or the admin database;
+ * UnrecognizedStage (40324) for one that the release does not have, NotImplemented (238) for others
  */
 export async function databaseSource(
   context: RouterContext,
   db: string,
-  stage: Uint8Array,
+  stage: ParsedStage | undefined,
 ): Promise<Uint8Array[]> {
-  const { name } = stageOf(stage);
+  if (!stage) throw misplaced("{aggregate: 1} is not valid for an empty pipeline.");
+  const { name } = stage;
   const source = SOURCES.get(name);
-  if (!source) {
-    parsePipeline([stage]);
-    throw notSimulated(`{aggregate: 1} with ${name}`);
+  if (source?.exists && !source.exists(context)) {
+    throw new CommandError(ErrorCode.UnrecognizedStage, `Unrecognized pipeline stage name: '${name}'`);
   }
+  if (collectionless(name) === undefined) {
+    throw misplaced(`{aggregate: 1} is not valid for '${name}'; a collection is required.`);
+  }
+  if (!source) throw notSimulated(`{aggregate: 1} with ${name}`);
   if (source.adminOnly && db !== "admin") {
-    throw new CommandError(
-      ErrorCode.InvalidNamespace,
-      `${name} must be run against the 'admin' database with {aggregate: 1}`,
-    );
+    throw misplaced(`${name} must be run against the 'admin' database with {aggregate: 1}`);
   }
-  return source.rows(context);
+  return source.rows(context, stage, db);
+}
+
+function misplaced(message: string): CommandError {
+  return new CommandError(ErrorCode.InvalidNamespace, message);
+}
+
+/** Whether a stage's option is given and true. */
+function says(spec: ParsedStage["spec"], name: string): boolean {
+  const value = spec.type === BsonType.object ? getField(asDocument(spec), name) : undefined;
+  return value !== undefined && isTruthy(value);
+}
+
+async function operations(context: RouterContext, { spec }: ParsedStage): Promise<Uint8Array[]> {
+  return says(spec, "localOps") ? localOperations(context) : currentOperations(context, asDocument(spec));
 }
 
 /** One row per sharded collection with documents and bytes of every owning shard (§6). */

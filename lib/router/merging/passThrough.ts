@@ -8,6 +8,7 @@ import { asBigInt, asDocument, asString, BsonType, getField } from "../../bson/i
 import type { Reply, Request } from "../../protocol/index.js";
 import type { RouterContext } from "../context.js";
 import type { ShardWork } from "../trace.js";
+import type { CursorOrigin } from "./cursorStore.js";
 import { ShardCursor } from "./shardCursor.js";
 import { RoundRobinStream } from "./streams.js";
 
@@ -15,12 +16,14 @@ import { RoundRobinStream } from "./streams.js";
  * Sends a whole command to one shard and keeps its cursor, if it opened one.
  * @param command as the shard should get it
  * @param work receives how many documents came back
+ * @param origin what the client's command says about the cursor
  */
 export async function passThrough(
   context: RouterContext,
   shard: string,
   command: Request,
   work?: ShardWork,
+  origin: CursorOrigin = {},
 ): Promise<Reply> {
   const reply = await context.shards.run(shard, command);
   const field = getField(reply.body, "cursor");
@@ -36,7 +39,7 @@ export async function passThrough(
     batch: [],
   });
   const stream = new RoundRobinStream([shardCursor]);
-  writeId(id.bytes, id.start, context.cursors.keepPassThrough(asString(ns), shardCursor, stream));
+  writeId(id.bytes, id.start, context.cursors.keepPassThrough(asString(ns), shardCursor, stream, origin));
   return reply;
 }
 

@@ -16,6 +16,7 @@ import {
   elements,
   getField,
 } from "../../bson/index.js";
+import type { Source } from "../../query/index.js";
 import { stageOf } from "./pipelineSplit.js";
 
 /** The filter that routes a pipeline; empty when it begins with something else. */
@@ -37,6 +38,13 @@ export interface Reference {
   readonly db: string;
   readonly collection: string;
   readonly writes: boolean;
+}
+
+/** The stage that writes, at the end of a pipeline: `$out` or `$merge`. */
+export function writingStage(pipeline: readonly Uint8Array[]): "$out" | "$merge" | undefined {
+  const last = pipeline.at(-1);
+  const name = last && stageOf(last).name;
+  return name === "$out" || name === "$merge" ? name : undefined;
 }
 
 /** All other collections of a pipeline, those of inner pipelines included. */
@@ -65,36 +73,34 @@ export function referencesOf(pipeline: readonly Uint8Array[], db: string): Refer
 }
 
 function named(stage: string, value: RawValue | undefined, db: string, writes: boolean): Reference[] {
-  if (value?.type === BsonType.string) return [{ stage, db, collection: asString(value), writes }];
-  if (value?.type !== BsonType.object) return [];
+  const source = namedSource(value, db);
+  return source ? [{ stage, ...source, writes }] : [];
+}
+
+/** A collection as stages name it: `"rates"` or `{db: "bank", coll: "rates"}`. */
+export function namedSource(value: RawValue | undefined, db: string): Source | undefined {
+  if (value?.type === BsonType.string) return { db, collection: asString(value) };
+  if (value?.type !== BsonType.object) return undefined;
   const inDb = field(value, "db");
   const collection = field(value, "coll");
-  if (collection?.type !== BsonType.string) return [];
-  return [
-    {
-      stage,
-      db: inDb?.type === BsonType.string ? asString(inDb) : db,
-      collection: asString(collection),
-      writes,
-    },
-  ];
+  if (collection?.type !== BsonType.string) return undefined;
+  return { db: inDb?.type === BsonType.string ? asString(inDb) : db, collection: asString(collection) };
 }
 
 function inner(spec: RawValue, db: string): Reference[] {
-  const pipeline = field(spec, "pipeline");
-  return pipeline?.type === BsonType.array ? referencesOf(documents(pipeline), db) : [];
+  return referencesOf(documentsOf(field(spec, "pipeline")), db);
 }
 
 function facets(spec: RawValue): Uint8Array[][] {
   if (spec.type !== BsonType.object) return [];
-  return elements(asDocument(spec))
-    .filter((pipeline) => pipeline.type === BsonType.array)
-    .map(documents);
+  return elements(asDocument(spec)).map(documentsOf);
 }
 
-function documents(array: RawValue): Uint8Array[] {
-  return elements(asDocument(array))
-    .filter((value) => value.type === BsonType.object)
+/** The documents of an array; none where the value is no array. */
+export function documentsOf(value: RawValue | undefined): Uint8Array[] {
+  if (value?.type !== BsonType.array) return [];
+  return elements(asDocument(value))
+    .filter(({ type }) => type === BsonType.object)
     .map(asDocument);
 }
 

@@ -17,9 +17,10 @@ export class PipelineStream implements DocumentStream {
   #position = 0;
   #finished = false;
 
-  constructor(source: DocumentStream, stages: Stage[]) {
+  /** @param step called for every document that a stage hands on: may end what takes too long by throwing */
+  constructor(source: DocumentStream, stages: Stage[], step?: () => void) {
     this.#source = source;
-    this.#runner = new PipelineRunner(stages);
+    this.#runner = new PipelineRunner(stages, step);
   }
 
   get ended(): boolean {

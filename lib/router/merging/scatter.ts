@@ -9,7 +9,8 @@ import type { Reply, Request } from "../../protocol/index.js";
 import { failureOf, isOk, readCursorReply } from "../../protocol/index.js";
 import type { RouterContext } from "../context.js";
 import type { TraceRecord } from "../trace.js";
-import { ShardCursor } from "./shardCursor.js";
+import type { ShardCursorOptions } from "./shardCursor.js";
+import { isPassedOver, ShardCursor } from "./shardCursor.js";
 
 /** One shard's successful reply. */
 export interface ShardReply {
@@ -35,6 +36,7 @@ export async function askShards(
 
 /**
  * Opens a cursor on every shard. If one fails, the others' cursors are closed.
+ * @param options for the getMores; with `partial` a shard that is gone gets an empty cursor, marked as lost
  * @throws like {@link askShards}
  */
 export async function openCursors(
@@ -42,13 +44,22 @@ export async function openCursors(
   shards: readonly string[],
   commandFor: (shard: string) => Request,
   record?: TraceRecord,
+  options: ShardCursorOptions = {},
 ): Promise<ShardCursor[]> {
   const settled = await gather(context, shards, commandFor, record);
-  const cursors = succeeded(settled).map(
-    ({ shard, reply }) => new ShardCursor(context.shards, shard, readCursorReply(reply)),
-  );
+  const isLost = (result: PromiseSettledResult<ShardReply>): boolean =>
+    options.partial === true && result.status === "rejected" && isPassedOver(result.reason);
+  const cursors = settled.flatMap((result, i) => {
+    if (result.status === "fulfilled") {
+      const { shard, reply } = result.value;
+      return [new ShardCursor(context.shards, shard, readCursorReply(reply), options)];
+    }
+    return isLost(result)
+      ? [ShardCursor.lost(context.shards, shards[i]!, `${commandFor(shards[i]!).db}.`)]
+      : [];
+  });
   try {
-    throwFirstFailure(settled);
+    throwFirstFailure(settled.filter((result) => !isLost(result)));
   } catch (error) {
     await Promise.all(cursors.map((cursor) => cursor.close()));
     throw error;

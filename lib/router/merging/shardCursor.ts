@@ -8,6 +8,22 @@
 import type { CursorBatch } from "../../protocol/index.js";
 import { CommandError, ErrorCode, readCursorReply, request } from "../../protocol/index.js";
 import type { ShardRegistry } from "../catalog/shards.js";
+import { isUnreachable } from "../catalog/unreachable.js";
+
+/** How a cursor on a shard goes on after its first batch. */
+export interface ShardCursorOptions {
+  /** Documents that a getMore asks for; the shard's own measure when absent. */
+  readonly batchSize?: number | undefined;
+  /** A shard that is gone ends the cursor early instead of failing it (`allowPartialResults`). */
+  readonly partial?: boolean | undefined;
+}
+
+/**
+ * Whether `allowPartialResults` passes over a failure: the shard did not answer, or not in time.
+ */
+export function isPassedOver(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof CommandError && error.code === ErrorCode.MaxTimeMSExpired);
+}
 
 /** A cursor on one shard with its buffer. */
 export class ShardCursor {
@@ -15,24 +31,49 @@ export class ShardCursor {
   readonly #shards: ShardRegistry;
   readonly #db: string;
   readonly #collection: string;
+  readonly #options: ShardCursorOptions;
   #id: bigint;
   #batch: readonly Uint8Array[];
   #position = 0;
   #drained = false;
   #closed = false;
   #failure: CommandError | undefined;
+  #lost = false;
 
   /**
    * @param first the shard's answer to find, aggregate, …; its batch is what is buffered
    */
-  constructor(shards: ShardRegistry, shard: string, { id, ns, batch }: CursorBatch) {
+  constructor(
+    shards: ShardRegistry,
+    shard: string,
+    { id, ns, batch }: CursorBatch,
+    options: ShardCursorOptions = {},
+  ) {
     const dot = ns.indexOf(".");
     this.shard = shard;
     this.#shards = shards;
     this.#db = ns.slice(0, dot);
     this.#collection = ns.slice(dot + 1);
+    this.#options = options;
     this.#id = id;
     this.#batch = batch;
+  }
+
+  /** In place of the cursor of a shard that could not be asked, where the client takes what the others have. */
+  static lost(shards: ShardRegistry, shard: string, ns: string): ShardCursor {
+    const cursor = new ShardCursor(shards, shard, { id: 0n, ns, batch: [] });
+    cursor.#lost = true;
+    return cursor;
+  }
+
+  /** Documents of the shard are missing: it was gone when it was to give them. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  /** The collection that it reads on the shard: not the client's name for it where that is a view. */
+  get ns(): string {
+    return `${this.#db}.${this.#collection}`;
   }
 
   /** The cursor's number on the shard; 0n when all its documents have arrived. */
@@ -69,9 +110,16 @@ export class ShardCursor {
   async fill(): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.buffered > 0 || this.#id === 0n) return;
-    const { id, batch } = await this.#getMore();
-    this.#id = id;
-    this.#batch = batch;
+    let more;
+    try {
+      more = await this.#getMore(this.#options.batchSize);
+    } catch (error) {
+      if (!this.#options.partial || !isPassedOver(error)) throw error;
+      this.#lost = true;
+      more = { id: 0n, batch: [] };
+    }
+    this.#id = more.id;
+    this.#batch = more.batch;
     this.#position = 0;
   }
 
@@ -125,8 +173,8 @@ export class ShardCursor {
     this.#id = id;
   }
 
-  async #getMore(): Promise<{ id: bigint; batch: Uint8Array[] }> {
-    const command = { getMore: this.#id, collection: this.#collection };
+  async #getMore(batchSize?: number): Promise<{ id: bigint; batch: Uint8Array[] }> {
+    const command = { getMore: this.#id, collection: this.#collection, ...(batchSize && { batchSize }) };
     return readCursorReply(await this.#shards.run(this.shard, request(this.#db, command)));
   }
 }

@@ -17,6 +17,7 @@ import { compileFilter } from "../../query/index.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
+import { optionalDocument, optionalField, wrongType } from "../context.js";
 import { pinnedKey } from "../targeting/target.js";
 
 /** A namespace taken apart. */
@@ -33,9 +34,16 @@ export interface Namespace {
 export function namespaceArgument(request: Request): Namespace {
   const value = firstField(request.body)?.[1];
   if (value?.type !== BsonType.string) {
-    throw wrongFieldType(request.command, "string");
+    throw wrongFieldType(`${request.command}.${request.command}`, "string", value);
   }
-  const ns = asString(value);
+  return namespaceOf(asString(value));
+}
+
+/**
+ * A namespace taken apart and checked.
+ * @throws CommandError InvalidNamespace (73)
+ */
+export function namespaceOf(ns: string): Namespace {
   const dot = ns.indexOf(".");
   const db = ns.slice(0, Math.max(dot, 0));
   if (dot < 0) throw new CommandError(ErrorCode.InvalidNamespace, `Invalid namespace specified '${ns}'`);
@@ -57,7 +65,7 @@ export function stringArgument(request: Request, name: string): string {
     );
   }
   if (value.type !== BsonType.string) {
-    throw wrongFieldType(`${request.command}.${name}`, "string");
+    throw wrongFieldType(`${request.command}.${name}`, "string", value);
   }
   return asString(value);
 }
@@ -85,14 +93,11 @@ export interface ChunkArguments {
   readonly bounds: readonly RawValue[] | undefined;
 }
 
-/** Reads `find` and `bounds`. */
+/** Reads `find` and `bounds`. @throws CommandError TypeMismatch (14) */
 export function chunkArguments(request: Request): ChunkArguments {
-  const find = bodyField(request, "find");
-  const bounds = bodyField(request, "bounds");
-  return {
-    find: find?.type === BsonType.object ? asDocument(find) : undefined,
-    bounds: bounds?.type === BsonType.array ? elements(asDocument(bounds)) : undefined,
-  };
+  const bounds = optionalField(request, "bounds");
+  if (bounds && bounds.type !== BsonType.array) throw wrongType(request, "bounds", "array");
+  return { find: optionalDocument(request, "find"), bounds: bounds && elements(asDocument(bounds)) };
 }
 
 /**

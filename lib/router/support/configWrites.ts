@@ -17,12 +17,14 @@ import { readArrayFilters, readUpdate } from "../writes/statements.js";
 
 /** Collections of `config` that the cache is made of. */
 const CACHED: ReadonlySet<string> = new Set(["shards", "databases", "collections", "chunks", "settings"]);
+/** Those that are read: zone ranges are too, when a collection is sharded. */
+const CHECKED: ReadonlySet<string> = new Set([...CACHED, "tags"]);
 
-/** Name within `config` of the cached collection that a command is about. */
-function cachedCollection(request: Request): string | undefined {
+/** Name within `config` of the collection that a command is about, if it is among these. */
+function collectionAmong(these: ReadonlySet<string>, request: Request): string | undefined {
   if (request.db !== "config") return undefined;
   const name = collectionNamespace(request).slice("config.".length);
-  return CACHED.has(name) ? name : undefined;
+  return these.has(name) ? name : undefined;
 }
 
 /**
@@ -31,7 +33,7 @@ function cachedCollection(request: Request): string | undefined {
  * @throws CommandError DocumentValidationFailure (121); nothing has been written then
  */
 export async function checkConfigWrite(context: RouterContext, request: Request): Promise<void> {
-  const collection = cachedCollection(request);
+  const collection = collectionAmong(CHECKED, request);
   if (collection === undefined) return;
   switch (request.command) {
     case "insert":
@@ -118,6 +120,6 @@ export async function afterConfigWrite(
   request: Request,
   reply: Reply,
 ): Promise<Reply> {
-  if (cachedCollection(request) !== undefined) await context.catalog.tryLoad();
+  if (collectionAmong(CACHED, request) !== undefined) await context.catalog.tryLoad();
   return reply;
 }

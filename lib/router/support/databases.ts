@@ -3,11 +3,12 @@
  * shard with the least data (facts-mongos.md §1.1).
  */
 import { asDocument, asNumber, asString, elements, getField } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { CommandError, ErrorCode, readCursorReply, request } from "../../protocol/index.js";
 import type { Database } from "../catalog/entries.js";
 import { CONFIG_SHARD } from "../catalog/shards.js";
 import type { RouterContext } from "../context.js";
 import { isConfigDatabase } from "../context.js";
+import { ShardCursor } from "../merging/shardCursor.js";
 
 /**
  * Runs `work` while a database exists and cannot be dropped; creates it first
@@ -43,7 +44,9 @@ async function createDatabase(context: RouterContext, name: string, primary?: st
   if (context.catalog.database(name)) return;
   checkDatabaseName(context, name);
   const shard = primary ?? (await leastLoadedShard(context));
-  context.shards.get(shard);
+  if (context.shards.get(shard).draining) {
+    throw new CommandError(ErrorCode.ShardNotFound, `Shard ${shard} is draining`);
+  }
   await context.catalog.createDatabase(name, shard);
 }
 
@@ -66,9 +69,12 @@ export function checkDatabaseName(context: RouterContext, name: string): void {
   }
 }
 
-/** The shard with the least data; of several, the first by id. */
+/**
+ * The shard with the least data; of several, the first by id. A draining one is out of the question.
+ * @throws CommandError ShardNotFound (70) where there is none
+ */
 export async function leastLoadedShard(context: RouterContext): Promise<string> {
-  const ids = context.shards.ids;
+  const ids = context.shards.available;
   if (ids.length === 0) throw new CommandError(ErrorCode.ShardNotFound, "No shards found");
   const sizes = await Promise.all(ids.map((id) => dataSize(context, id)));
   const least = Math.min(...sizes);
@@ -87,4 +93,57 @@ async function dataSize(context: RouterContext, shard: string): Promise<number> 
     if (name && bytes && !isConfigDatabase(asString(name))) size += asNumber(bytes);
   }
   return size;
+}
+
+/** What runs on a whole database. */
+export type OnDatabase<T> = (database: Database) => Promise<T>;
+
+/**
+ * Runs `work` while nobody else touches a database or any of its collections.
+ * @returns undefined when there is no such database
+ */
+export async function withDatabaseAlone<T>(
+  context: RouterContext,
+  db: string,
+  work: OnDatabase<T>,
+): Promise<T | undefined> {
+  const { catalog, locks } = context;
+  for (;;) {
+    const database = catalog.database(db);
+    if (!database) return undefined;
+    const namespaces = await namespacesOf(context, database);
+    // Namespaces before the database: the order in which everybody takes them.
+    const outcome = await locks.whileAllExclusive(namespaces, () =>
+      locks.whileExclusive(db, async () => {
+        if (catalog.database(db) !== database) return undefined;
+        // One was created while this waited: it has to be held too.
+        const now = await namespacesOf(context, database);
+        if (now.some((ns) => !namespaces.includes(ns))) return undefined;
+        return { value: await work(database) };
+      }),
+    );
+    if (outcome) return outcome.value;
+  }
+}
+
+async function namespacesOf(context: RouterContext, { name: db, primary }: Database): Promise<string[]> {
+  const sharded = context.catalog.collections.filter((collection) => collection.db === db);
+  const names = (await collectionsOn(context, primary, db)).map((entry) =>
+    asString(getField(entry, "name")!),
+  );
+  return [...new Set([...sharded.map(({ ns }) => ns), ...names.map((name) => `${db}.${name}`)])];
+}
+
+/** The documents of `listCollections` on a shard. */
+export async function collectionsOn(
+  context: RouterContext,
+  shard: string,
+  db: string,
+): Promise<Uint8Array[]> {
+  const reply = await context.shards.run(shard, request(db, { listCollections: 1, cursor: {} }));
+  const cursor = new ShardCursor(context.shards, shard, readCursorReply(reply));
+  await cursor.drain();
+  const found: Uint8Array[] = [];
+  for (let entry = cursor.take(); entry; entry = cursor.take()) found.push(entry);
+  return found;
 }

@@ -22,6 +22,12 @@ export class IdSource {
     this.#counter = Math.floor(environment.random() * 0x1000000);
   }
 
+  /** The number that stands for this process in the ids: the first three of its random bytes. */
+  get machine(): number {
+    const [high = 0, middle = 0, low = 0] = this.#process;
+    return (high << 16) | (middle << 8) | low;
+  }
+
   /** A new ObjectId: 4 bytes of seconds, 5 of this process, 3 of a counter. */
   objectId(): RawValue {
     const bytes = new Uint8Array(12);

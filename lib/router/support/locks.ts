@@ -80,9 +80,17 @@ export class NamespaceLocks {
    * order, so that two such callers cannot wait for each other.
    */
   async whileAllExclusive<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
-    const [first, ...rest] = [...new Set(names)].sort();
-    if (first === undefined) return work();
-    return this.whileExclusive(first, () => this.whileAllExclusive(rest, work));
+    const held: string[] = [];
+    try {
+      for (const name of [...new Set(names)].sort()) {
+        const wait = this.exclusive(name);
+        if (wait) await wait;
+        held.push(name);
+      }
+      return await work();
+    } finally {
+      for (const name of held.reverse()) this.release(name);
+    }
   }
 
   #take(name: string, exclusive: boolean): Promise<void> | undefined {

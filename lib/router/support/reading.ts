@@ -1,37 +1,49 @@
 /**
- * What reading commands share: refusing what would change the answer, targeting,
- * and the two ways of answering where nothing is merged.
+ * What reading commands share: targeting under the effective collation, and the
+ * two ways of answering where nothing is merged.
  */
-import { asDocument, asString, BsonType, getField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { bodyField, collectionNamespace, notSimulated } from "../../protocol/index.js";
-import { compileFilter } from "../../query/index.js";
+import { collectionNamespace, cursorReply } from "../../protocol/index.js";
+import type { ExpressionOptions, Filter } from "../../query/index.js";
+import { checkLet, compileFilter } from "../../query/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
-import { documentField, expressionOptions, homeOf } from "../context.js";
+import { documentField, homeOf } from "../context.js";
 import { passThrough } from "../merging/passThrough.js";
+import { isPassedOver } from "../merging/shardCursor.js";
 import type { Targeting } from "../targeting/target.js";
 import { targetFilter } from "../targeting/target.js";
+import type { ShardWork } from "../trace.js";
 import { traceTargeted, traceUnsharded } from "../trace.js";
+import { optionsOn } from "./collations.js";
 import { withCollection } from "./collections.js";
+import { originOf } from "./cursorOrigin.js";
 import { forwardedRequest } from "./forward.js";
 
-/**
- * Routing compares under the simple collation (§4.1). Under another one equal
- * strings may lie in different chunks; that is not simulated.
- * @throws CommandError NotImplemented (238)
- */
-export function refuseCollation(collation: Uint8Array | undefined, what: string): void {
-  const locale = collation && getField(collation, "locale");
-  if (!collation || !locale) return;
-  if (locale.type === BsonType.string && asString(locale) === "simple") return;
-  throw notSimulated(`collation of a ${what} on a sharded collection`);
+/** A sharded read: where it goes, and what the router's own filters, sorts and expressions see. */
+export interface ShardedRead {
+  readonly collection: ShardedCollection;
+  readonly target: Targeting;
+  readonly filter: Filter;
+  /** With the effective collation: one object, whose sort keys compare across all shards' documents. */
+  readonly options: ExpressionOptions;
 }
 
-/** The same for a command with a top-level `collation`. */
-export function refuseCommandCollation(request: Request): void {
-  const collation = bodyField(request, "collation");
-  if (collation?.type === BsonType.object) refuseCollation(asDocument(collation), request.command);
+/**
+ * Targets a reading command by its filter, under its effective collation.
+ * @param filterName the filter's field: `filter` of find, `query` of count and distinct
+ * @throws CommandError what a shard says of such a filter, `let` or collation
+ */
+export function targetRead(
+  context: RouterContext,
+  request: Request,
+  collection: ShardedCollection,
+  filterName: string,
+): ShardedRead {
+  const options = optionsOn(context, request, collection);
+  checkLet(options);
+  const filter = compileFilter(documentField(request, filterName), options);
+  return { collection, target: targetFilter(filter.node, collection), filter, options };
 }
 
 /**
@@ -43,16 +55,14 @@ export function answerTargeted(
   context: RouterContext,
   request: Request,
   filterName: string,
-  onSeveral: (collection: ShardedCollection, target: Targeting) => Promise<Reply>,
+  onSeveral: (read: ShardedRead) => Promise<Reply>,
 ): Promise<Reply> {
   const ns = collectionNamespace(request);
   return withCollection(context, ns, (collection) => {
     if (!collection) return answerUnsharded(context, request, ns);
-    refuseCommandCollation(request);
-    const filter = compileFilter(documentField(request, filterName), expressionOptions(context, request));
-    const target = targetFilter(filter.node, collection);
-    if (target.shards.length === 1) return answerByOneShard(context, request, collection, target);
-    return onSeveral(collection, target);
+    const read = targetRead(context, request, collection, filterName);
+    if (read.target.shards.length === 1) return answerByOneShard(context, request, collection, read.target);
+    return onSeveral(read);
   });
 }
 
@@ -69,7 +79,7 @@ export async function answerUnsharded(
     record.targeting = "none";
     record.shards = [];
   }
-  const reply = await passThrough(context, shard, forwardedRequest(request), record.shards[0]);
+  const reply = await byOneShard(context, request, ns, shard, record.shards[0]);
   context.trace.add(record);
   return reply;
 }
@@ -84,7 +94,24 @@ export async function answerByOneShard(
   const record = traceTargeted(request.command, collection, target, context.environment.now());
   const work = { shard: target.shards[0]! };
   record.shards.push(work);
-  const reply = await passThrough(context, work.shard, forwardedRequest(request), work);
+  const reply = await byOneShard(context, request, collection.ns, work.shard, work);
   context.trace.add(record);
   return reply;
+}
+
+/** The one shard's reply, or an empty batch where it is gone and the client takes what there is. */
+async function byOneShard(
+  context: RouterContext,
+  request: Request,
+  ns: string,
+  shard: string,
+  work: ShardWork | undefined,
+): Promise<Reply> {
+  const origin = originOf(request);
+  try {
+    return await passThrough(context, shard, forwardedRequest(request), work, origin);
+  } catch (error) {
+    if (request.command !== "find" || !origin.partial || !isPassedOver(error)) throw error;
+    return cursorReply(ns, 0n, [], "firstBatch", undefined, true);
+  }
 }

@@ -45,6 +45,10 @@ import { WriteReplies } from "../writes/replies.js";
 
 /** Sessions remembered; the longest unused is forgotten first. */
 const MAX_SESSIONS = 10_000;
+/** Bytes of what is remembered of them, about; beyond it the longest unused are forgotten too. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** What one result of a bulkWrite takes, about. */
+const RESULT_BYTES = 64;
 
 /** A set of statement ids; of the usual 0, 1, 2, … only the ends are kept. */
 interface StatementIds {
@@ -68,8 +72,19 @@ interface Session {
   readonly groups: Group[];
   /** The reply of a findAndModify. */
   reply?: Reply;
+  /** What the statements of a bulkWrite did, by number. */
+  readonly results: Map<number, unknown>;
   /** Ends when the session's last command so far has. */
   turn: Promise<unknown>;
+  /** Bytes of reply and results, about. */
+  weight: number;
+}
+
+/** What the statements of one command did when they ran before, by position. */
+export interface StatementMemory<T> {
+  resultOf(index: number): T | undefined;
+  /** Notes the result of a statement that succeeded. */
+  completed(index: number, result: T): void;
 }
 
 const BATCHES = { insert: "documents", update: "updates", delete: "deletes" } as const;
@@ -78,6 +93,7 @@ type BatchCommand = keyof typeof BATCHES;
 /** What recent retryable writes have done. */
 export class RetryableWrites {
   readonly #sessions = new Map<string, Session>();
+  #bytes = 0;
 
   /**
    * Runs a write, or what of it has not run yet.
@@ -98,26 +114,79 @@ export class RetryableWrites {
       command in BATCHES
         ? runBatch(session, request, command as BatchCommand, execute)
         : runSingle(session, request, execute);
+    return this.#inTurn(number.session, session, run);
+  }
+
+  /**
+   * Runs a bulkWrite, whose replies say of each statement what it did: each is remembered by itself.
+   * @param execute gets the memory of earlier sendings; undefined where the command is not to be remembered
+   * @throws CommandError TransactionTooOld (225), InvalidOptions (72) for a number of another kind of write
+   */
+  async byStatement<T>(
+    request: Request,
+    command: string,
+    count: number,
+    execute: (memory: StatementMemory<T> | undefined) => Promise<Reply>,
+  ): Promise<Reply> {
+    const number = retryableNumber(request.body, command);
+    if (!number) return execute(undefined);
+    const idOf = statementIds(request.body, command, count);
+    const session = this.#session(number.session, number.txnNumber, command);
+    const { results } = session;
+    const memory: StatementMemory<T> = {
+      resultOf: (index) => results.get(idOf(index)) as T | undefined,
+      completed: (index, result) => void results.set(idOf(index), result),
+    };
+    return this.#inTurn(number.session, session, () => execute(memory));
+  }
+
+  async #inTurn(id: string, session: Session, run: () => Promise<Reply>): Promise<Reply> {
     const result = session.turn.then(run, run);
     session.turn = result.catch(() => undefined);
-    return result;
+    const reply = await result;
+    // A newer number may have taken the session's place meanwhile.
+    if (this.#sessions.get(id) === session) this.#weigh(session);
+    return reply;
+  }
+
+  /** Forgets the longest unused sessions while all of them remember too much. */
+  #weigh(session: Session): void {
+    const weight = (session.reply?.body.length ?? 0) + session.results.size * RESULT_BYTES;
+    this.#bytes += weight - session.weight;
+    session.weight = weight;
+    for (const [id, other] of this.#sessions) {
+      if (this.#bytes <= MAX_BYTES) return;
+      if (other !== session) this.#forget(id, other);
+    }
+  }
+
+  #forget(id: string, session: Session): void {
+    this.#sessions.delete(id);
+    this.#bytes -= session.weight;
+    session.weight = 0;
   }
 
   #session(id: string, txnNumber: bigint, command: string): Session {
     const known = this.#sessions.get(id);
     if (known && txnNumber < known.txnNumber) throw transactionTooOld(txnNumber, known.txnNumber);
     let session = known;
-    const unused = session?.groups.length === 0 && session.reply === undefined && session.command !== command;
+    const unused =
+      session?.groups.length === 0 &&
+      session.reply === undefined &&
+      session.results.size === 0 &&
+      session.command !== command;
     if (!session || txnNumber > session.txnNumber || unused) {
-      session = { txnNumber, command, groups: [], turn: known?.turn ?? Promise.resolve() };
+      if (known) this.#forget(id, known);
+      const turn = known?.turn ?? Promise.resolve();
+      session = { txnNumber, command, groups: [], results: new Map(), turn, weight: 0 };
     } else if (session.command !== command) {
       throw incompatibleRetry(command, session.command, txnNumber);
     }
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     if (this.#sessions.size > MAX_SESSIONS) {
-      const [oldest] = this.#sessions.keys();
-      if (oldest !== undefined) this.#sessions.delete(oldest);
+      const [oldest] = this.#sessions;
+      if (oldest) this.#forget(...oldest);
     }
     return session;
   }

@@ -77,27 +77,43 @@ export interface InsertRoute {
  */
 export function routeInserts(
   documents: readonly Uint8Array[],
-  { key, chunks }: RoutingTable,
+  table: RoutingTable,
   rules: Pick<Rules, "missingKeyFieldsAllowed">,
   ordered: boolean,
 ): InsertRoute {
   const builder = new BatchBuilder(ordered);
   const errors: { index: number; error: CommandError }[] = [];
-  const perChunk = new Map<number, number>();
+  const met = new Map<number, { readonly shard: string; documents: number }>();
   for (let index = 0; index < documents.length; index++) {
     const document = documents[index]!;
     try {
-      if (!rules.missingKeyFieldsAllowed) refuseMissing(key.missingFrom(document));
-      const chunk = key.chunkOf(document, chunks);
-      perChunk.set(chunk, (perChunk.get(chunk) ?? 0) + 1);
-      builder.add(index, document, chunks.ownerOf(chunk));
+      const chunk = routeInsert(document, table, rules);
+      let group = met.get(chunk);
+      if (!group) met.set(chunk, (group = { shard: table.chunks.ownerOf(chunk), documents: 0 }));
+      group.documents += 1;
+      builder.add(index, document, group.shard);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       errors.push({ index, error });
       if (ordered) break;
     }
   }
+  const perChunk = new Map([...met].map(([chunk, group]) => [chunk, group.documents]));
   return { batches: builder.batches, errors, perChunk };
+}
+
+/**
+ * Routes one document.
+ * @returns the chunk that it belongs to
+ * @throws CommandError ShardKeyNotFound (61) for an array on the key's path, and before 4.4 for a missing key field
+ */
+export function routeInsert(
+  document: Uint8Array,
+  { key, chunks }: RoutingTable,
+  rules: Pick<Rules, "missingKeyFieldsAllowed">,
+): number {
+  if (!rules.missingKeyFieldsAllowed) refuseMissing(key.missingFrom(document));
+  return key.chunkOf(document, chunks);
 }
 
 /** Before 4.4 a document had to have every key field (§4.2). */

@@ -10,10 +10,12 @@ import type { Request } from "../../protocol/index.js";
 import { CommandError } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
+import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { withCollection, withCollectionAlone } from "../support/collections.js";
 import type { ShardWork } from "../trace.js";
 import { traceTargeted } from "../trace.js";
-import { BatchBuilder } from "./batches.js";
+import type { Routed } from "./carryOut.js";
+import { carryOut } from "./carryOut.js";
 import type { WriteRoute } from "./policy.js";
 import type { WriteReplies } from "./replies.js";
 import { sendBatches } from "./send.js";
@@ -25,17 +27,15 @@ export interface WriteKind<S extends { readonly raw: Uint8Array }> {
   readonly sequence: "updates" | "deletes";
   /** Routes one statement; throws a CommandError where it is refused. */
   route(statement: S, collection: ShardedCollection): WriteRoute;
-  /** Carries out a careful statement and adds its outcome. */
+  /** Carries out a careful statement, adds its outcome, and to `work` what was asked of which shard. */
   careful(
     statement: S,
     index: number,
     route: WriteRoute,
     collection: ShardedCollection,
-    replies: WriteReplies,
+    work: ShardWork[],
   ): Promise<void>;
 }
-
-type Routed = WriteRoute | CommandError;
 
 /**
  * Carries out a batch.
@@ -52,8 +52,8 @@ export async function executeWrites<S extends { readonly raw: Uint8Array }>(
 ): Promise<boolean> {
   const shared = await withCollection(context, ns, async (collection) => {
     if (!collection) return "unsharded";
-    const routes = routeAll(statements, collection, kind);
-    if (routes.some((route) => !(route instanceof CommandError) && route.kind === "careful"))
+    const routes = routeAll(context, request, statements, collection, kind);
+    if (routes.some((route) => route && !(route instanceof CommandError) && route.kind === "careful"))
       return "careful";
     await run(context, request, collection, kind, statements, routes, ordered, replies);
     return "done";
@@ -61,19 +61,22 @@ export async function executeWrites<S extends { readonly raw: Uint8Array }>(
   if (shared !== "careful") return shared === "done";
   return withCollectionAlone(context, ns, async (collection) => {
     if (!collection) return false;
-    const routes = routeAll(statements, collection, kind);
+    const routes = routeAll(context, request, statements, collection, kind);
     await run(context, request, collection, kind, statements, routes, ordered, replies);
     return true;
   });
 }
 
 function routeAll<S extends { readonly raw: Uint8Array }>(
+  context: RouterContext,
+  request: Request,
   statements: readonly S[],
   collection: ShardedCollection,
   kind: WriteKind<S>,
-): Routed[] {
+): Routed<WriteRoute>[] {
   return statements.map((statement) => {
     try {
+      checkCollectionUuid(context, request, collection);
       return kind.route(statement, collection);
     } catch (error) {
       if (error instanceof CommandError) return error;
@@ -88,83 +91,40 @@ async function run<S extends { readonly raw: Uint8Array }>(
   collection: ShardedCollection,
   kind: WriteKind<S>,
   statements: readonly S[],
-  routes: readonly Routed[],
+  routes: readonly Routed<WriteRoute>[],
   ordered: boolean,
   replies: WriteReplies,
 ): Promise<void> {
   const work: ShardWork[] = [];
-  let builder = new BatchBuilder(ordered);
-  const send = (batches: BatchBuilder["batches"], inOrder: boolean): Promise<void> =>
-    sendBatches(context, request, kind.sequence, batches, inOrder, replies, work);
-  const flush = async (): Promise<void> => {
-    const { batches } = builder;
-    builder = new BatchBuilder(ordered);
-    if (batches.length > 0) await send(batches, ordered);
-  };
-
-  const later: { index: number; route: WriteRoute }[] = [];
-  for (let index = 0; index < statements.length; index++) {
-    const route = routes[index]!;
-    const statement = statements[index]!;
-    if (
-      ordered &&
-      (route instanceof CommandError || route.kind === "careful" || route.target.shards.length > 1)
-    ) {
-      await flush();
-      if (replies.failed) return;
-    }
-    if (route instanceof CommandError) {
-      replies.addError(index, route);
-      if (ordered) return;
-      continue;
-    }
-    record(context, kind.op, collection, route);
-    if (route.kind === "careful") {
-      if (ordered) await carefully(kind, statement, index, route, collection, replies);
-      else later.push({ index, route });
-    } else if (ordered && route.target.shards.length > 1) {
-      const each = route.target.shards.map((shard) => ({
-        shard,
-        documents: [statement.raw],
-        indexes: [index],
-      }));
-      await send(each, false);
-    } else {
-      for (const shard of route.target.shards) builder.add(index, statement.raw, shard);
-    }
-    if (ordered && replies.failed) return;
-  }
-  await flush();
-  for (const { index, route } of later) {
-    await carefully(kind, statements[index]!, index, route, collection, replies);
-  }
+  const steps = new Map<number, ShardWork[]>();
+  await carryOut(routes, ordered, {
+    get failed() {
+      return replies.failed;
+    },
+    raw: (index) => statements[index]!.raw,
+    begin: (index, route) => {
+      const own = record(context, kind.op, collection, route);
+      if (route.kind === "careful") steps.set(index, own);
+    },
+    send: (batches, inOrder) => sendBatches(context, request, kind.sequence, batches, inOrder, replies, work),
+    careful: (index, route) =>
+      kind.careful(statements[index]!, index, route, collection, steps.get(index) ?? []),
+    refuse: (index, error) => replies.addError(index, error),
+  });
 }
 
-async function carefully<S extends { readonly raw: Uint8Array }>(
-  kind: WriteKind<S>,
-  statement: S,
-  index: number,
-  route: WriteRoute,
-  collection: ShardedCollection,
-  replies: WriteReplies,
-): Promise<void> {
-  try {
-    await kind.careful(statement, index, route, collection, replies);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    replies.addError(index, error);
-  }
-}
-
-/** One trace entry per statement: each has a filter of its own. */
+/**
+ * One trace entry per statement: each has a filter of its own.
+ * @returns the entry's shards; a careful write adds its steps to them
+ */
 function record(
   context: RouterContext,
   op: string,
   collection: ShardedCollection,
   { kind, target }: WriteRoute,
-): void {
+): ShardWork[] {
   const entry = traceTargeted(op, collection, target, context.environment.now());
-  // A careful write only searches on the targeted shards.
-  entry.shards = target.shards.map((shard) => (kind === "plain" ? { shard, sent: 1 } : { shard }));
+  if (kind === "plain") entry.shards = target.shards.map((shard) => ({ shard, sent: 1 }));
   context.trace.add(entry);
+  return entry.shards;
 }

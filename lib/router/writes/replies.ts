@@ -13,30 +13,35 @@ import type { RawValue } from "../../bson/index.js";
 import {
   asDocument,
   asNumber,
+  asString,
   BsonType,
   DocumentWriter,
   elements,
   forEachField,
   getField,
   int32,
-  toDocument,
 } from "../../bson/index.js";
 import type { Reply } from "../../protocol/index.js";
-import { CommandError, ErrorCode, failureOf, isOk } from "../../protocol/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, writeErrorFields } from "../../protocol/index.js";
+import { ConcernErrors } from "./concernErrors.js";
 
 interface Numbered {
   readonly index: number;
   readonly document: Uint8Array;
 }
 
+/** Errors of so many bytes together fill a reply: of further ones the text is left out. */
+const MAX_REPORT = 8 * 1024 * 1024;
+
 /** Collects the outcome of one client batch. */
 export class WriteReplies {
   n = 0;
   nModified = 0;
+  /** What shards say about the write concern. */
+  readonly concernErrors = new ConcernErrors();
   readonly #kind: "insert" | "update" | "delete";
   readonly #errors: Numbered[] = [];
   readonly #upserted: Numbered[] = [];
-  #writeConcernError: Uint8Array | undefined;
 
   constructor(kind: "insert" | "update" | "delete") {
     this.#kind = kind;
@@ -50,8 +55,9 @@ export class WriteReplies {
   /**
    * Adds a shard's reply.
    * @param indexes the client's position of each write the shard got
+   * @param shard who replied; undefined for a reply that the router made
    */
-  add(reply: Reply, indexes: readonly number[], ordered: boolean): void {
+  add(reply: Reply, indexes: readonly number[], ordered: boolean, shard?: string): void {
     if (!isOk(reply)) {
       this.addFailure(indexes, failureOf(reply), ordered);
       return;
@@ -61,7 +67,7 @@ export class WriteReplies {
       else if (name === "nModified") this.nModified += asNumber(value);
       else if (name === "writeErrors") renumber(value, indexes, this.#errors);
       else if (name === "upserted") renumber(value, indexes, this.#upserted);
-      else if (name === "writeConcernError") this.#writeConcernError ??= asDocument(value);
+      else if (name === "writeConcernError") this.concernErrors.add(value, shard);
     });
   }
 
@@ -71,8 +77,9 @@ export class WriteReplies {
   }
 
   /** Adds a write that failed before it reached a shard. */
-  addError(index: number, { code, message, extra }: CommandError): void {
-    this.#errors.push({ index, document: toDocument({ index, code, errmsg: message, ...extra }) });
+  addError(index: number, error: CommandError): void {
+    const writer = new DocumentWriter().int32("index", index);
+    this.#errors.push({ index, document: writeErrorFields(writer, error, this.#errors.length).finish() });
   }
 
   /** Adds a document that the router updated itself. */
@@ -95,8 +102,8 @@ export class WriteReplies {
     const writer = new DocumentWriter().int32("n", this.n);
     if (this.#kind === "update") writer.int32("nModified", this.nModified);
     if (this.#upserted.length > 0) writer.arrayOf("upserted", sorted(this.#upserted));
-    if (this.#errors.length > 0) writer.arrayOf("writeErrors", sorted(this.#errors));
-    if (this.#writeConcernError) writer.document("writeConcernError", this.#writeConcernError);
+    if (this.#errors.length > 0) writer.arrayOf("writeErrors", shortened(sorted(this.#errors)));
+    this.concernErrors.writeTo(writer);
     return { body: writer.double("ok", 1).finish() };
   }
 }
@@ -106,6 +113,20 @@ function sorted(entries: readonly Numbered[]): Uint8Array[] {
   const first = new Map<number, Numbered>();
   for (const entry of entries) if (!first.has(entry.index)) first.set(entry.index, entry);
   return [...first.values()].sort((a, b) => a.index - b.index).map(({ document }) => document);
+}
+
+/** Each shard keeps its list of errors small; all of them together must be small too. */
+function shortened(errors: readonly Uint8Array[]): readonly Uint8Array[] {
+  let bytes = 0;
+  return errors.map((error) => {
+    if ((bytes += error.length) <= MAX_REPORT) return error;
+    const writer = new DocumentWriter();
+    for (const name of ["index", "code"]) {
+      const value = getField(error, name);
+      if (value) writer.field(name, value);
+    }
+    return writer.string("errmsg", "").finish();
+  });
 }
 
 /** Adds a shard's list of numbered entries to `all`, under the client's numbers. */
@@ -122,4 +143,31 @@ function renumber(list: RawValue, indexes: readonly number[], all: Numbered[]): 
     });
     all.push({ index, document: writer.finish() });
   }
+}
+
+/**
+ * The error that an entry of a shard's `writeErrors` stands for; its details stay raw.
+ * @param leaveOut fields that belong to the entry and not to the error
+ */
+export function errorOf(entry: Uint8Array, leaveOut: readonly string[] = ["index"]): CommandError {
+  let code: number = ErrorCode.UnknownError;
+  let message = "the shard refused the write";
+  const extra: Record<string, RawValue> = {};
+  forEachField(entry, (name, value) => {
+    if (name === "code") code = asNumber(value);
+    else if (name === "errmsg") message = asString(value);
+    else if (!leaveOut.includes(name)) extra[name] = value;
+  });
+  return new CommandError(code, message, extra);
+}
+
+/**
+ * Fails where a shard's reply to a single write does.
+ * @throws CommandError the command's failure, or its first write error
+ */
+export function throwWriteError(reply: Reply): void {
+  if (!isOk(reply)) throw failureOf(reply);
+  const errors = getField(reply.body, "writeErrors");
+  const first = errors && elements(asDocument(errors))[0];
+  if (first) throw errorOf(asDocument(first));
 }

@@ -5,6 +5,7 @@
 import { bool } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 import { CommandError } from "../../protocol/index.js";
+import { asWriteFailure } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import { forwardedWith } from "../support/forward.js";
 import type { ShardWork } from "../trace.js";
@@ -48,13 +49,16 @@ async function sendBatch(
   work: ShardWork[],
 ): Promise<void> {
   const started = context.environment.now();
-  const command = forwardedWith(request, sequence, batch.documents, { ordered: bool(ordered) });
+  const command = forwardedWith(request, sequence, batch.documents, {
+    ordered: bool(ordered),
+    collectionUUID: undefined,
+  });
   try {
     const reply = await context.shards.run(batch.shard, command);
-    replies.add(reply, batch.indexes, ordered);
+    replies.add(reply, batch.indexes, ordered, batch.shard);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    replies.addFailure(batch.indexes, error, ordered);
+    replies.addFailure(batch.indexes, asWriteFailure(error, batch.shard), ordered);
   }
   const ms = context.environment.now() - started;
   const known = work.find(({ shard }) => shard === batch.shard);

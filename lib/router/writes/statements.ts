@@ -15,7 +15,7 @@ import {
   isTruthy,
   topLevelNames,
 } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { checkObjectSize, CommandError, ErrorCode, wrongFieldType } from "../../protocol/index.js";
 
 /** What both have. */
 interface Statement {
@@ -36,7 +36,9 @@ export interface UpdateStatement extends Statement {
   /** Which of several matches a single update takes (8.0+). */
   readonly sort: Uint8Array | undefined;
   /** Constants of a pipeline update. */
-  readonly constants: RawValue | undefined;
+  readonly constants: Uint8Array | undefined;
+  /** An upsert inserts the document `new` of the constants. */
+  readonly upsertSupplied: boolean;
 }
 
 /** One statement of a delete command. */
@@ -47,9 +49,10 @@ export interface DeleteStatement extends Statement {
 
 /**
  * Reads an update statement.
- * @throws CommandError Location40414 without `q` or `u`, Location40415 for an unknown field, FailedToParse (9) for a wrong type
+ * @throws CommandError BSONObjectTooLarge (10334), Location40414 without `q` or `u`, Location40415 for an unknown field, FailedToParse (9) for a wrong type
  */
 export function readUpdate(raw: Uint8Array): UpdateStatement {
+  checkObjectSize(raw);
   refuseUnknown(raw, UPDATE_FIELDS, "update.updates");
   const u = getField(raw, "u");
   if (!u) throw missing("update.updates.u");
@@ -62,8 +65,9 @@ export function readUpdate(raw: Uint8Array): UpdateStatement {
     multi: isTruthy(getField(raw, "multi")),
     upsert: isTruthy(getField(raw, "upsert")),
     arrayFilters: readArrayFilters(getField(raw, "arrayFilters"), "update.updates.arrayFilters"),
-    sort: documentIn(raw, "sort"),
-    constants: getField(raw, "c"),
+    sort: documentIn(raw, "update.updates", "sort"),
+    constants: documentIn(raw, "update.updates", "c"),
+    upsertSupplied: isTruthy(getField(raw, "upsertSupplied")),
   };
 }
 
@@ -85,9 +89,10 @@ export function readArrayFilters(value: RawValue | undefined, where: string): Ui
 
 /**
  * Reads a delete statement.
- * @throws CommandError Location40414 without `q` or `limit`, Location40415 for an unknown field, FailedToParse (9) for a limit other than 0 and 1
+ * @throws CommandError BSONObjectTooLarge (10334), Location40414 without `q` or `limit`, Location40415 for an unknown field, FailedToParse (9) for a limit other than 0 and 1
  */
 export function readDelete(raw: Uint8Array): DeleteStatement {
+  checkObjectSize(raw);
   refuseUnknown(raw, DELETE_FIELDS, "delete.deletes");
   const limit = getField(raw, "limit");
   if (!limit) throw missing("delete.deletes.limit");
@@ -99,7 +104,17 @@ export function readDelete(raw: Uint8Array): DeleteStatement {
 }
 
 const COMMON_FIELDS: readonly string[] = ["q", "collation", "hint", "sampleId"];
-const UPDATE_FIELDS = [...COMMON_FIELDS, "u", "c", "multi", "upsert", "arrayFilters", "sort"];
+const UPDATE_FIELDS = [
+  ...COMMON_FIELDS,
+  "u",
+  "c",
+  "multi",
+  "upsert",
+  "upsertSupplied",
+  "arrayFilters",
+  "sort",
+  "$_allowShardKeyUpdatesWithoutFullShardKeyInQuery",
+];
 const DELETE_FIELDS = [...COMMON_FIELDS, "limit"];
 
 /** @throws CommandError IDLUnknownField (40415) */
@@ -110,14 +125,16 @@ function refuseUnknown(raw: Uint8Array, known: readonly string[], where: string)
 }
 
 function readCommon(raw: Uint8Array, where: string): Statement {
-  const q = documentIn(raw, "q");
+  const q = documentIn(raw, where, "q");
   if (!q) throw missing(`${where}.q`);
-  return { raw, q, hint: getField(raw, "hint"), collation: documentIn(raw, "collation") };
+  return { raw, q, hint: getField(raw, "hint"), collation: documentIn(raw, where, "collation") };
 }
 
-function documentIn(raw: Uint8Array, name: string): Uint8Array | undefined {
+function documentIn(raw: Uint8Array, where: string, name: string): Uint8Array | undefined {
   const value = getField(raw, name);
-  return value?.type === BsonType.object ? asDocument(value) : undefined;
+  if (!value || value.type === BsonType.null || value.type === BsonType.undefined) return undefined;
+  if (value.type !== BsonType.object) throw wrongFieldType(`${where}.${name}`, "object", value);
+  return asDocument(value);
 }
 
 function missing(field: string): CommandError {

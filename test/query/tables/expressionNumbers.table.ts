@@ -122,6 +122,8 @@ export const numberRows: ExpressionRow[] = [
   ...of("$sin", TRIG,
     ["scalar", { $sin: D(Math.PI / 6) }, {}, "double 0.49999999999999994"],
     ["scalar", { $sin: dec("0.5235987755982988730771072305465838") }, {}, "decimal 0.5000000000000000000000000000000000", "gap"],
+    ["scalar", { $sin: dec("1E6000") }, {}, "decimal -0.7249266534376325863453460198136025"],
+    ["scalar", { $sin: dec("-Infinity") }, {}, 50989],
     ["scalar", { $sin: D(Infinity) }, {}, 50989]),
   ...of("$acos", TRIG, ["scalar", { $acos: D(1.1) }, {}, 50989]),
   ...of("$acosh", TRIG, ["scalar", { $acosh: D(0.9) }, {}, 50989]),

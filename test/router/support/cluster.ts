@@ -28,7 +28,10 @@ export class Watched implements Endpoint {
   /** Set to make the next matching command fail as a gone server would. */
   failWhen: ((command: string) => Error | undefined) | undefined;
 
-  constructor(readonly inner: Endpoint) {}
+  /** Raise it to say that connections to the server broke; {@link inner} may be another one by then. */
+  breaks = 0;
+
+  constructor(public inner: Endpoint) {}
 
   run(command: Parameters<Endpoint["run"]>[0]): Promise<Reply> {
     this.asked.push(command.command);
@@ -132,4 +135,18 @@ export async function startCluster(
       return trace(next);
     },
   };
+}
+
+/** A sharded collection's chunks as config.chunks has them, in order. */
+export async function chunksOf(
+  cluster: TestCluster,
+  ns: string,
+): Promise<{ min: Doc; max: Doc; shard: string }[]> {
+  const [collection] = await cluster.all("config", { find: "collections", filter: { _id: ns } });
+  const chunks = await cluster.all("config", {
+    find: "chunks",
+    filter: { uuid: collection!.uuid },
+    sort: { min: 1 },
+  });
+  return chunks.map(({ min, max, shard }) => ({ min: min as Doc, max: max as Doc, shard: String(shard) }));
 }

@@ -196,9 +196,10 @@ function negationBounds(
 /** `$expr` comparisons with a constant: bounds, but the expression has the last word. */
 function expressionBounds(
   node: FilterNode & { readonly op: "expr" },
-  { codec, multikey, foreignStrings, collation }: FieldFacts,
+  { codec, multikey, sparse, foreignStrings, collation }: FieldFacts,
 ): PredicateBounds | undefined {
-  if (multikey || collation || foreignStrings || codec.field.kind === "hashed") return undefined;
+  // A missing value is less than any other, and a sparse index does not have it.
+  if (multikey || sparse || collation || foreignStrings || codec.field.kind === "hashed") return undefined;
   const { fields } = keyBounds(node, [codec.field], { multikey: false });
   const intervals = codec.intervals(fields[0] ?? []);
   return codec.isAll(intervals) ? undefined : { intervals, tightness: "fetch" };

@@ -140,15 +140,20 @@ export class DistinctScan extends PlanStage {
 
   override describe(): Record<string, unknown> {
     const { index, bounds, backward } = this.access;
+    const { indexVersion, ...use } = describeIndexUse(index);
     return {
-      ...describeIndexUse(index),
+      ...use,
+      // Since 8.2 it can fetch and drop orphans itself; on one server there is no need to.
+      isShardFiltering: false,
+      isFetching: false,
+      indexVersion,
       direction: backward ? "backward" : "forward",
       ...describeBounds(bounds, index.spec.fields, backward),
     };
   }
 
   override describeWork(): Record<string, unknown> {
-    return { keysExamined: this.keysExamined };
+    return { keysExamined: this.keysExamined, docsExamined: 0, chunkSkips: 0, orphanChunkSkips: 0 };
   }
 
   protected step(): Progress {

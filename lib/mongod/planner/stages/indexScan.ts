@@ -197,7 +197,10 @@ export function describeIndexUse(index: CollectionIndex): Record<string, unknown
     indexName: spec.name,
     ...(collation && { collation: collation.spec }),
     isMultiKey: index.multikey,
-    multiKeyPaths: Object.fromEntries(spec.fields.map(({ path }, i) => [path, multikeyPrefixes(index, i)])),
+    // MongoDB doesn't track them for hashed indexes.
+    ...(!spec.fields.some(({ kind }) => kind === "hashed") && {
+      multiKeyPaths: Object.fromEntries(spec.fields.map(({ path }, i) => [path, multikeyPrefixes(index, i)])),
+    }),
     isUnique: spec.unique,
     isSparse: spec.sparse,
     isPartial: spec.partialFilter !== undefined,

@@ -1,9 +1,7 @@
-import type { Sort } from "../../../query/index.js";
+import type { Sort, StageMemory } from "../../../query/index.js";
+import { STAGE_MEMORY_LIMIT } from "../../../query/index.js";
 import type { Collection } from "../../storage/collection.js";
 import { ADVANCED, EOF, NEED_TIME, PlanStage, type Progress } from "../planStage.js";
-
-/** Bytes that a sort may take before a real server would use the disk. */
-export const SORT_MEMORY_LIMIT = 104_857_600;
 
 interface Entry {
   readonly document: Uint8Array;
@@ -26,6 +24,7 @@ export class SortStage extends PlanStage {
   /**
    * @param limit 0: none
    * @param unfetched the records below are known by their index keys only
+   * @param memory where the disk is forbidden
    */
   constructor(
     override readonly input: PlanStage,
@@ -33,6 +32,7 @@ export class SortStage extends PlanStage {
     private readonly pattern: Uint8Array,
     private readonly limit: number,
     private readonly unfetched: Collection | undefined,
+    private readonly memory: StageMemory | undefined,
   ) {
     super("SORT", input);
     this.most = limit > 0 ? Math.max(2 * limit, 1024) : Infinity;
@@ -41,7 +41,7 @@ export class SortStage extends PlanStage {
   override describe(): Record<string, unknown> {
     return {
       sortPattern: this.pattern,
-      memLimit: SORT_MEMORY_LIMIT,
+      memLimit: STAGE_MEMORY_LIMIT,
       ...(this.limit > 0 && { limitAmount: this.limit }),
       type: this.unfetched ? "default" : "simple",
     };
@@ -72,6 +72,9 @@ export class SortStage extends PlanStage {
       const values = unfetched ? (unfetched.records.get(recordId) ?? document) : document;
       this.bytes += unfetched ? 0 : document.length;
       collected.push({ key: sort.key(values), document, recordId, indexKey });
+      // Of the kept entries perhaps not all are needed.
+      if (this.memory?.lacks(document.length) === true && this.limit > 0) this.keepFirst();
+      this.memory?.hold(document.length);
       if (collected.length >= this.most) this.keepFirst();
     } else if (progress !== NEED_TIME) {
       this.keepFirst();
@@ -85,7 +88,9 @@ export class SortStage extends PlanStage {
   private keepFirst(): void {
     const { collected, limit } = this;
     collected.sort(byKey);
-    if (limit > 0 && collected.length > limit) collected.length = limit;
+    if (limit === 0 || collected.length <= limit) return;
+    for (const { document } of this.memory ? collected.slice(limit) : []) this.memory!.hold(-document.length);
+    collected.length = limit;
   }
 }
 

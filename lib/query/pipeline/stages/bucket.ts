@@ -31,6 +31,7 @@ import { typeName } from "../../values/types.js";
 import { GroupStage, parseGroup } from "../group.js";
 import { SortStage } from "../sort.js";
 import type { Emit, Stage, StageParser } from "../stage.js";
+import { StageMemory } from "../stageMemory.js";
 import { isExpression } from "./spec.js";
 
 interface BucketSpec {
@@ -50,7 +51,12 @@ export const bucket: StageParser = (spec, options) => {
   const byId = compileSort(new DocumentWriter().int32("_id", 1).finish(), options);
   return {
     explain: () => explained(parsed),
-    create: () => sortedGroups("$bucket", new GroupStage({ ...group, id }), new SortStage(byId)),
+    create: () =>
+      sortedGroups(
+        "$bucket",
+        new GroupStage({ ...group, id }),
+        new SortStage(byId, StageMemory.of("$sort", options)),
+      ),
   };
 };
 

@@ -32,6 +32,7 @@ import { expressionContext, type Expression, type ExpressionOptions } from "../.
 import { typeName } from "../../values/types.js";
 import { GroupStage, parseGroup, type GroupSpec } from "../group.js";
 import type { Emit, Stage, StageParser } from "../stage.js";
+import { StageMemory } from "../stageMemory.js";
 import { granularityOf, type Granularity } from "./granularity.js";
 import { isExpression } from "./spec.js";
 
@@ -138,11 +139,14 @@ class BucketAutoStage implements Stage {
   readonly name = "$bucketAuto";
   readonly satisfied = false;
   #entries: Entry[] = [];
+  readonly #memory: StageMemory | undefined;
 
   constructor(
     readonly spec: BucketAutoSpec,
     readonly options: ExpressionOptions,
-  ) {}
+  ) {
+    this.#memory = StageMemory.of(this.name, options);
+  }
 
   push(doc: Uint8Array): void {
     const value = this.spec.groupBy(expressionContext(doc));
@@ -150,6 +154,7 @@ class BucketAutoStage implements Stage {
     const known = value ?? NULL;
     const key = sortableValue(known, this.options.collation);
     this.#entries.push({ key, value: known, order: this.#entries.length, doc });
+    this.#memory?.hold(doc.length);
   }
 
   finish(emit: Emit): void {

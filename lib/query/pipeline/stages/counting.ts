@@ -5,6 +5,7 @@ import { compileSort } from "../../sort/index.js";
 import { GroupStage, parseGroup } from "../group.js";
 import { SortStage } from "../sort.js";
 import type { Emit, StageParser } from "../stage.js";
+import { StageMemory } from "../stageMemory.js";
 import { isExpression } from "./spec.js";
 
 export const count: StageParser = (spec) => {
@@ -77,7 +78,7 @@ export const sortByCount: StageParser = (spec, options) => {
     ],
     create: () => {
       const groups = new GroupStage(parsed);
-      const sorted = new SortStage(byCount);
+      const sorted = new SortStage(byCount, StageMemory.of("$sort", options));
       return {
         name: "$sortByCount",
         satisfied: false,

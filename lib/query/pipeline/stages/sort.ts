@@ -4,6 +4,7 @@ import { CommandError, ErrorCode } from "../../../protocol/index.js";
 import { compileSort } from "../../sort/index.js";
 import { SortStage } from "../sort.js";
 import type { StageParser } from "../stage.js";
+import { StageMemory } from "../stageMemory.js";
 import { objectSpec } from "./spec.js";
 
 export const sort: StageParser = (spec, options) => {
@@ -15,5 +16,8 @@ export const sort: StageParser = (spec, options) => {
       ErrorCode.BadValue,
       "$natural sort cannot be set to a value other than -1 or 1 in $sort",
     );
-  return { moves: { kind: "only", paths: [] }, create: () => new SortStage(compiled) };
+  return {
+    moves: { kind: "only", paths: [] },
+    create: () => new SortStage(compiled, StageMemory.of("$sort", options)),
+  };
 };

@@ -37,6 +37,7 @@ import { UTC } from "../../values/timeZone.js";
 import { isNullish } from "../../values/types.js";
 import { SortStage } from "../sort.js";
 import type { Emit, Stage, StageParser } from "../stage.js";
+import { StageMemory } from "../stageMemory.js";
 import { parseDensify, type DensifySpec } from "./densifySpec.js";
 
 /** Documents that one run may make. */
@@ -68,6 +69,7 @@ class DensifyStage implements Stage {
     const paths = [...(bounds === "full" ? [] : partitionBy), field].map((parts) => parts.join("."));
     this.#sorted = new SortStage(
       compileSort(toDocument(Object.fromEntries(paths.map((path) => [path, 1]))), options),
+      StageMemory.of("$sort", options),
     );
     if (partitionBy.length > 0) this.#partition = compileExpression(nestedPaths(partitionBy), options);
   }

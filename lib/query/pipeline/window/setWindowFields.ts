@@ -25,6 +25,7 @@ import { ProjectionTree } from "../../projection/tree.js";
 import { compileSort, type Sort } from "../../sort/index.js";
 import { typeName } from "../../values/types.js";
 import type { Emit, Stage, StageParser } from "../stage.js";
+import { StageMemory } from "../stageMemory.js";
 import { WINDOW_FUNCTIONS, compileWindowFunction } from "./functions.js";
 import { Partition, windowSetup, type WindowFunction } from "./partition.js";
 
@@ -39,6 +40,7 @@ interface WindowSpec {
   readonly sort: Sort | undefined;
   readonly outputs: readonly Output[];
   readonly collation: Collation | undefined;
+  readonly allowDiskUse: boolean;
 }
 
 /** Checks the fields of a stage's object the way MongoDB's generated parsers do. */
@@ -105,7 +107,13 @@ function parseWindowSpec(spec: RawValue, options: ExpressionOptions): WindowSpec
     checkConflict(parts, taken);
     outputs.push({ path: parts, compute: compileWindowFunction(value, path, setup) });
   }
-  return { partitionBy: partition, sort, outputs, collation: options.collation };
+  return {
+    partitionBy: partition,
+    sort,
+    outputs,
+    collation: options.collation,
+    allowDiskUse: options.allowDiskUse ?? true,
+  };
 }
 
 /** Throws 6307900 where a path is equal to, above or below one before it. Notes it with all that are above. */
@@ -136,8 +144,12 @@ class SetWindowFieldsStage implements Stage {
   readonly name = "$setWindowFields";
   readonly satisfied = false;
   #entries: Entry[] = [];
+  /** MongoDB sorts with a `$sort`, whose limit it is. */
+  readonly #memory: StageMemory | undefined;
 
-  constructor(readonly spec: WindowSpec) {}
+  constructor(readonly spec: WindowSpec) {
+    this.#memory = StageMemory.of("$sort", spec);
+  }
 
   push(doc: Uint8Array): void {
     const { sort } = this.spec;
@@ -147,6 +159,7 @@ class SetWindowFieldsStage implements Stage {
       order: this.#entries.length,
       doc,
     });
+    this.#memory?.hold(doc.length);
   }
 
   #partitionOf(doc: Uint8Array): string {

@@ -1,8 +1,10 @@
 /** What bulkWrite answers: a document for each operation, and sums over all. */
-import { DocumentWriter, type RawValue } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
-import { writeErrorFields } from "./batch.js";
+import type { RawValue } from "../bson/index.js";
+import { DocumentWriter } from "../bson/index.js";
+import { CommandError, ErrorCode } from "./errors.js";
+import { writeErrorFields } from "./writeErrors.js";
 
+/** What an operation of bulkWrite does. */
 export type OperationKind = "insert" | "update" | "delete";
 
 /** What one operation did. */
@@ -18,6 +20,7 @@ export interface OperationResult {
 /** All documents of the replies together, in bytes; MongoDB's `bulkWriteMaxRepliesSize`. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
+/** Collects what operations did, in their order. */
 export class BulkReplies {
   readonly documents: Uint8Array[] = [];
   readonly sums = { nErrors: 0, nInserted: 0, nMatched: 0, nModified: 0, nUpserted: 0, nDeleted: 0 };
@@ -48,9 +51,23 @@ export class BulkReplies {
     this.#add(writer.finish());
   }
 
-  failed(index: number, kind: OperationKind, error: CommandError): void {
-    const writer = writeErrorFields(start(0, index), error, this.sums.nErrors++).int32("n", 0);
-    this.#add((kind === "update" ? writer.int32("nModified", 0) : writer).finish());
+  /**
+   * @param done what a write to several shards did before it failed on one
+   * @param details of the error, where they are not its `extra`
+   */
+  failed(
+    index: number,
+    kind: OperationKind,
+    error: CommandError,
+    done: { readonly n: number; readonly nModified?: number | undefined } = { n: 0 },
+    details: Readonly<Record<string, unknown>> = error.extra,
+  ): void {
+    const { sums } = this;
+    if (kind === "update") sums.nMatched += done.n;
+    else if (kind === "delete") sums.nDeleted += done.n;
+    sums.nModified += done.nModified ?? 0;
+    const writer = writeErrorFields(start(0, index), error, sums.nErrors++, details).int32("n", done.n);
+    this.#add((kind === "update" ? writer.int32("nModified", done.nModified ?? 0) : writer).finish());
   }
 
   #add(document: Uint8Array): void {

@@ -14,8 +14,8 @@ import {
   firstField,
   getField,
 } from "../bson/index.js";
-import { documentsOf, isOk } from "../protocol/index.js";
-import type { Reply, Request } from "../protocol/index.js";
+import { documentsOf, isOk } from "./command.js";
+import type { Reply, Request } from "./endpoint.js";
 
 /** Runs of one command. */
 export interface CommandCount {

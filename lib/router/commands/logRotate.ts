@@ -1,0 +1,19 @@
+/** `logRotate`: the router keeps no log file, so there is none to start anew. */
+import { asString, BsonType } from "../../bson/index.js";
+import { CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import type { Command } from "../context.js";
+import { requiredField } from "../context.js";
+
+export const logRotate: Command = {
+  name: "logRotate",
+  adminOnly: true,
+  fields: [],
+  help: "rotate log files",
+  run(_context, request) {
+    const which = requiredField(request, "logRotate");
+    if (which.type === BsonType.string && asString(which) !== "server") {
+      throw new CommandError(ErrorCode.NoSuchKey, "Unknown log type for rotation");
+    }
+    return okReply();
+  },
+};

@@ -1,0 +1,110 @@
+/**
+ * Moving one document to the shard that owns its new key.
+ *
+ *     1. is the `_id` taken over there?      (only to know what step 2 has done if its reply is lost)
+ *     2. insert the new document there       ── fails ──► nothing has happened; a copy that may be there must go
+ *     3. delete the old one here             ── refused ──► the copy over there goes: undone
+ *                                            ── no reply ──► the move counts; the old one goes later
+ *
+ * A real cluster runs steps 2 and 3 in one transaction on both shards. Here the
+ * caller has the collection to itself, so nobody sees the moment between them.
+ * What is left is a shard that dies in the middle, when nobody can know whether
+ * its step has happened. Then the router *owes* that shard a deletion: it is
+ * carried out before anything else is sent there (ShardRegistry.owe), as a
+ * participant of a committed transaction catches up when it comes back. So
+ * through the router the document is always there exactly once.
+ */
+import type { RawValue } from "../../bson/index.js";
+import { DocumentWriter } from "../../bson/index.js";
+import { CommandError, ErrorCode, readCursorReply, request } from "../../protocol/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
+import type { RouterContext } from "../context.js";
+import type { WriteTerms } from "./onShard.js";
+import { byId, deleteById, deleteRequest, insertOne } from "./onShard.js";
+
+/** The two shards of a move. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Moves a document. The caller holds the collection alone.
+ * @param after the document as it will be
+ * @throws CommandError DuplicateKey (11000) in its context where the new shard has the `_id`; what a shard refuses, in
+ * the context of a failed move. The document is where and what it was then.
+ */
+export async function moveDocument(
+  context: RouterContext,
+  collection: ShardedCollection,
+  { from, to }: Move,
+  id: RawValue,
+  after: Uint8Array,
+  terms: WriteTerms,
+): Promise<void> {
+  const taken = await hasId(context, to, collection, id);
+  try {
+    await insertOne(context, to, collection, after, terms);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (mayHaveRun(error) && !taken) context.shards.owe(to, deleteRequest(collection, id));
+    throw inContext(error);
+  }
+  try {
+    await deleteById(context, from, collection, id, terms);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (mayHaveRun(error)) context.shards.owe(from, deleteRequest(collection, id));
+    else {
+      await takeBack(context, collection, to, id);
+      throw inContext(error);
+    }
+  }
+}
+
+async function hasId(
+  context: RouterContext,
+  shard: string,
+  { db, name }: ShardedCollection,
+  id: RawValue,
+): Promise<boolean> {
+  const find = new DocumentWriter()
+    .string("find", name)
+    .document("filter", byId(id))
+    .document("projection", new DocumentWriter().int32("_id", 1).finish())
+    .int32("limit", 1)
+    .bool("singleBatch", true)
+    .finish();
+  return readCursorReply(await context.shards.run(shard, request(db, find))).batch.length > 0;
+}
+
+async function takeBack(
+  context: RouterContext,
+  collection: ShardedCollection,
+  shard: string,
+  id: RawValue,
+): Promise<void> {
+  try {
+    await deleteById(context, shard, collection, id);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    context.shards.owe(shard, deleteRequest(collection, id));
+  }
+}
+
+/** No reply came: the shard may have carried the command out. */
+function mayHaveRun({ code }: CommandError): boolean {
+  return code === ErrorCode.HostUnreachable;
+}
+
+function inContext(error: CommandError): CommandError {
+  const context =
+    error.code === ErrorCode.DuplicateKey
+      ? "Failed to update document's shard key field. There is either an orphan for this document or _id for this " +
+        "collection is not globally unique."
+      : "Update operation was converted into a distributed transaction because the document being updated would " +
+        "move shards and that transaction failed.";
+  const framed = new CommandError(error.code, `${context} :: caused by :: ${error.message}`, error.extra);
+  if (error.remedy !== undefined) framed.remedy = error.remedy;
+  return framed;
+}
