@@ -18,6 +18,7 @@ export {
   isEmptyDocument,
   prependField,
   topLevelNames,
+  withoutFields,
 } from "./raw.js";
 export { FieldPath, getPath, type PathValues } from "./path.js";
 export { validateDocument } from "./validate.js";

@@ -263,6 +263,30 @@ export function getField(doc: Uint8Array, name: string): RawValue | undefined {
   return findField(doc, 0, nameBytes(name));
 }
 
+/** A copy of `doc` without the top-level fields of these names; neighbours that stay are copied in one piece. */
+export function withoutFields(doc: Uint8Array, names: ReadonlySet<string>): Uint8Array {
+  const limit = closingNul(doc, 0);
+  const kept = allocate(limit + 1);
+  let size = 4;
+  let from = 4;
+  const keepUpTo = (end: number): void => {
+    if (end > from) kept.set(doc.subarray(from, end), size);
+    size += end - from;
+  };
+  for (let at = 4; at < limit;) {
+    const nameEnd = endOfName(doc, at + 1, limit);
+    const end = endOfValue(doc, doc[at]!, nameEnd + 1, limit);
+    if (names.has(decodeUtf8(doc, at + 1, nameEnd))) {
+      keepUpTo(at);
+      from = end;
+    }
+    at = end;
+  }
+  keepUpTo(limit);
+  writeInt32(kept, 0, size + 1);
+  return kept.subarray(0, size + 1);
+}
+
 /**
  * A copy of `doc` with one more field in front.
  * @example prependField(doc, "_id", objectId(bytes))

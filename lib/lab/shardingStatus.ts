@@ -22,15 +22,15 @@ export interface CollectionStatus {
   tags: Document[];
 }
 
-/** What `sh.status()` returns; shown, it reads as in mongosh. */
+/** What `sh.status()` returns; shown, it reads as in mongosh: sections without anything to say have their place too. */
 export class ShardingStatus {
   shardingVersion: Document = {};
   shards: Document[] = [];
   "active mongoses": Document[] = [];
   autosplit: Document = {};
-  automerge?: Document;
+  automerge: Document | undefined = undefined;
   balancer: Document = {};
-  shardedDataDistribution?: Document[];
+  shardedDataDistribution: Document[] | undefined = undefined;
   databases: { database: Document; collections: Record<string, CollectionStatus> }[] = [];
 
   /** The sections as text, one below the other. */

@@ -192,12 +192,22 @@ function newTtlMonitor({
   });
 }
 
+const MAX_INT32 = 0x7fffffff;
+
 function maxTime(args: Arguments): number {
   const value = args.get("maxTimeMS");
   if (value === undefined) return 0;
-  const milliseconds = isNumeric(value) ? asNumber(value) : NaN;
-  if (!Number.isInteger(milliseconds) || milliseconds < 0 || milliseconds > 0x7fffffff)
-    throw new CommandError(ErrorCode.BadValue, "maxTimeMS must be an integer between 0 and 2147483647");
+  if (!isNumeric(value)) throw new CommandError(ErrorCode.BadValue, "maxTimeMS must be a number");
+  const milliseconds = asNumber(value) || 0;
+  const whole = Math.trunc(milliseconds);
+  if (whole < 0 || whole > MAX_INT32) {
+    const shown = whole < 2 ** 63 ? BigInt(Math.max(whole, -(2 ** 63))) : 2n ** 63n - 1n;
+    throw new CommandError(
+      ErrorCode.BadValue,
+      `${shown} value for maxTimeMS is out of range [0, ${MAX_INT32}]`,
+    );
+  }
+  if (whole !== milliseconds) throw new CommandError(ErrorCode.BadValue, "maxTimeMS has non-integral value");
   return milliseconds;
 }
 

@@ -99,12 +99,17 @@ function wrongType(request: Request, name: string, expected: string, found: RawV
 const BAD_DATABASE = /[/\\. "$]/;
 const utf8 = new TextEncoder();
 
+/** Whether a text has more than so many bytes of UTF-8, of which a UTF-16 unit takes one to three. */
+function isLonger(text: string, bytes: number): boolean {
+  return text.length > bytes || (text.length * 3 > bytes && utf8.encode(text).length > bytes);
+}
+
 /**
  * Checks a database name.
  * @throws CommandError InvalidNamespace (73): empty, 64 bytes or more, or one of `/ \ . " $`, space, NUL in it.
  */
 export function checkDatabaseName(db: string): void {
-  if (db === "" || BAD_DATABASE.test(db) || db.includes("\0") || utf8.encode(db).length > 63) {
+  if (db === "" || BAD_DATABASE.test(db) || db.includes("\0") || isLonger(db, 63)) {
     throw new CommandError(ErrorCode.InvalidNamespace, `Invalid database name: '${db}'`);
   }
 }
@@ -146,7 +151,7 @@ export function checkNamespace(db: string, collection: string): void {
     collection.startsWith(".") ||
     collection.includes("$") ||
     collection.includes("\0") ||
-    utf8.encode(namespace).length > 255
+    isLonger(namespace, 255)
   ) {
     throw new CommandError(ErrorCode.InvalidNamespace, `Invalid namespace specified '${namespace}'`);
   }

@@ -213,12 +213,13 @@ export function wrongFieldType(field: string, expected: string, found?: RawValue
 }
 
 /**
- * The refusal of something that MongoDB has and this engine does not.
+ * The refusal of something that MongoDB has and this project does not. It names no way out: the router is the
+ * simulated one on every engine, and reads filters and pipelines itself before any shard does.
  * @param what the feature as its user spelt it, e.g. `"$lookup in a sharded aggregation"`
  */
 export function notSimulated(what: string): CommandError {
-  const error = new CommandError(ErrorCode.NotImplemented, `not simulated: ${what}, use engine mongod`);
-  error.remedy = "start the lab with engine mongod (SHARDLAB_ENGINE=mongod), or leave this feature out";
+  const error = new CommandError(ErrorCode.NotImplemented, `not simulated: ${what}`);
+  error.remedy = "leave this feature out; a cluster of MongoDB's own servers has it";
   return error;
 }
 

@@ -112,7 +112,13 @@ export function optionalNumber(request: Request, name: string): number | undefin
   const value = optionalField(request, name);
   if (!value) return undefined;
   if (!isNumeric(value)) throw wrongType(request, name, "long");
-  return Math.trunc(asNumber(value));
+  return toInt64(asNumber(value));
+}
+
+/** The 64-bit integer that a command takes a number for: NaN is 0, what is out of range the nearest there is. */
+export function toInt64(value: number): number {
+  if (Number.isNaN(value)) return 0;
+  return Math.min(Math.max(Math.trunc(value), -(2 ** 63)), 2 ** 63);
 }
 
 /**

@@ -75,7 +75,7 @@ export interface RoutingTraceEntry {
 const MAX_SAMPLES = 3;
 
 /** Ranges that one entry lists at most. */
-export const MAX_RANGES = 256;
+const MAX_RANGES = 256;
 
 /** Bytes of entries at which one reply is full. */
 const MAX_REPLY_BYTES = 8 * 1024 * 1024;

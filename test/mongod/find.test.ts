@@ -123,6 +123,20 @@ describe("find", () => {
     expect(steps(30)).toBeLessThan(8);
   });
 
+  it("refuses a maxTimeMS that is no whole number of an int", async () => {
+    // The texts as FerretDB's tests measured them on MongoDB 7.
+    const t = new TestMongod();
+    const refused: [unknown, string][] = [
+      ["string", "maxTimeMS must be a number"],
+      [1000.5, "maxTimeMS has non-integral value"],
+      [-1, "-1 value for maxTimeMS is out of range [0, 2147483647]"],
+      [2 ** 31, "2147483648 value for maxTimeMS is out of range [0, 2147483647]"],
+      [Infinity, "9223372036854775807 value for maxTimeMS is out of range [0, 2147483647]"],
+    ];
+    for (const [maxTimeMS, errmsg] of refused)
+      expect(await t.reply({ find: "books", maxTimeMS })).toMatchObject({ ok: 0, code: 2, errmsg });
+  });
+
   it("ends a long scan when maxTimeMS is over", async () => {
     const t = new TestMongod();
     await t.insert("books", ...Array.from({ length: 5000 }, (_, i) => ({ _id: i })));

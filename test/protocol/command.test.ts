@@ -124,7 +124,7 @@ describe("errors", () => {
     expect(replyDocument(errorReply(notSimulated("$graphLookup")))).toMatchObject({
       code: 238,
       codeName: "NotImplemented",
-      errmsg: "not simulated: $graphLookup, use engine mongod",
+      errmsg: "not simulated: $graphLookup",
     });
   });
 

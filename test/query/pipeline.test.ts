@@ -146,7 +146,7 @@ describe("refusals with MongoDB's codes", () => {
       "A pipeline stage specification object must contain exactly one field.",
     ],
     [{}, 40323, undefined],
-    [{ $geoNear: {} }, 238, "not simulated: stage $geoNear, use engine mongod"],
+    [{ $geoNear: {} }, 238, "not simulated: stage $geoNear"],
     [{ $lookup: {} }, 9, "must specify 'as' field for a $lookup"],
     [{ $lookup: { as: "x" } }, 9, "must specify 'pipeline' when 'from' is empty"],
     [

@@ -1,53 +1,13 @@
-/**
- * Stages that read other collections, through the router.
- *
- * Two shards. `orders` is sharded on {x: 1}, cut at 50; `items` is sharded on
- * {sku: "hashed"}; `plain` lives on shardA, the primary of `test`; `far` is in
- * `other`, whose primary is shardB.
- */
+/** Stages that read other collections, through the router (facts-mongos.md §6). */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Doc, TestCluster } from "./support/cluster.js";
 import { startCluster } from "./support/cluster.js";
-
-const ORDERS = [
-  { _id: 1, x: 10, sku: "a" },
-  { _id: 2, x: 60, sku: "b" },
-  { _id: 3, x: 90, sku: "a" },
-];
-const ITEMS = [
-  { _id: "i1", sku: "a", price: 5 },
-  { _id: "i2", sku: "b", price: 7 },
-  { _id: "i3", sku: "c", price: 9 },
-];
-/** The chain ann → bob → cid, spread over the shards by name. */
-const STAFF = [
-  { _id: 1, name: "ann", boss: "bob" },
-  { _id: 2, name: "bob", boss: "cid" },
-  { _id: 3, name: "cid", boss: null },
-];
-
-async function load(cluster: TestCluster): Promise<void> {
-  await cluster.admin({ enableSharding: "test", primaryShard: "shardA" });
-  await cluster.admin({ enableSharding: "other", primaryShard: "shardB" });
-  await cluster.admin({ shardCollection: "test.orders", key: { x: 1 } });
-  await cluster.admin({ split: "test.orders", middle: { x: 50 } });
-  await cluster.admin({ moveChunk: "test.orders", find: { x: 50 }, to: "shardB" });
-  await cluster.admin({ shardCollection: "test.items", key: { sku: "hashed" } });
-  await cluster.admin({ shardCollection: "test.staff", key: { name: 1 } });
-  await cluster.admin({ split: "test.staff", middle: { name: "b" } });
-  await cluster.admin({ moveChunk: "test.staff", find: { name: "b" }, to: "shardB" });
-  await cluster.ok("test", { insert: "orders", documents: ORDERS });
-  await cluster.ok("test", { insert: "items", documents: ITEMS });
-  await cluster.ok("test", { insert: "staff", documents: STAFF });
-  await cluster.ok("test", { insert: "plainOrders", documents: ORDERS });
-  await cluster.ok("test", { insert: "plainItems", documents: ITEMS });
-  await cluster.ok("test", { insert: "plainStaff", documents: STAFF });
-}
+import { ITEMS, ORDERS, loadJoined } from "./support/joined.js";
 
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startCluster();
-  await load(cluster);
+  await loadJoined(cluster);
 });
 
 const all = (coll: string, pipeline: object[], options: Doc = {}): Promise<Doc[]> =>
@@ -293,7 +253,7 @@ describe("under a collation", () => {
 describe("before 5.1 (§6)", () => {
   test("$lookup and $graphLookup refuse a sharded collection with 28769, $unionWith takes it", async () => {
     const old = await startCluster({ rules: "5.0" });
-    await load(old);
+    await loadJoined(old);
     const reply = (coll: string, stage: object): Promise<Doc> =>
       old.run("test", { aggregate: coll, pipeline: [stage], cursor: {} });
     const lookup = (from: string): object => ({
@@ -330,161 +290,5 @@ describe("what goes wrong in a join", () => {
     expect(await run("orders", out)).toMatchObject({ code: 51047 });
     const divide = { $lookup: { from: "items", pipeline: [{ $set: { y: { $divide: [1, 0] } } }], as: "i" } };
     expect(await run("orders", [divide])).toMatchObject({ code: 2 });
-  });
-});
-
-/**
- * Pipelines inside pipelines: what each level reads must have been fetched, whatever is around it. Compared with the
- * same pipeline over the unsharded copies, which one shard runs by itself.
- */
-describe("joins at any depth answer as on one server", () => {
-  const shapes: [what: string, make: (orders: string, items: string, staff: string) => object[]][] = [
-    [
-      "a union inside a join with variables",
-      (_orders, items, staff) => [
-        {
-          $lookup: {
-            from: items,
-            let: { s: "$sku" },
-            pipeline: [
-              { $match: { price: { $gt: 5 } } },
-              {
-                $unionWith: { coll: staff, pipeline: [{ $match: { name: "bob" } }, { $set: { of: "$$s" } }] },
-              },
-              { $sort: { _id: 1 } },
-            ],
-            as: "u",
-          },
-        },
-      ],
-    ],
-    [
-      "a join without variables inside one with",
-      (orders, items, staff) => [
-        {
-          $lookup: {
-            from: items,
-            let: { s: "$sku" },
-            pipeline: [
-              { $match: { $expr: { $eq: ["$sku", "$$s"] } } },
-              { $lookup: { from: staff, pipeline: [{ $match: { boss: null } }], as: "top" } },
-              {
-                $lookup: {
-                  from: orders,
-                  let: { p: "$price" },
-                  pipeline: [{ $set: { p: "$$p", s: "$$s" } }, { $sort: { x: 1 } }],
-                  as: "o",
-                },
-              },
-            ],
-            as: "i",
-          },
-        },
-      ],
-    ],
-    [
-      "a walk inside a join inside a facet",
-      (_orders, items, staff) => [
-        {
-          $facet: {
-            a: [
-              { $sort: { x: 1 } },
-              {
-                $lookup: {
-                  from: staff,
-                  localField: "none",
-                  foreignField: "none",
-                  pipeline: [
-                    {
-                      $graphLookup: {
-                        from: staff,
-                        startWith: "$boss",
-                        connectFromField: "boss",
-                        connectToField: "name",
-                        as: "up",
-                      },
-                    },
-                    { $project: { name: 1, n: { $size: "$up" } } },
-                    { $sort: { name: 1 } },
-                  ],
-                  as: "s",
-                },
-              },
-            ],
-            b: [{ $unionWith: items }, { $count: "n" }],
-          },
-        },
-      ],
-    ],
-    [
-      "a union of a union with a join",
-      (orders, items) => [
-        {
-          $unionWith: {
-            coll: items,
-            pipeline: [
-              { $unionWith: { coll: orders, pipeline: [{ $match: { x: { $gt: 50 } } }] } },
-              {
-                $lookup: {
-                  from: orders,
-                  localField: "sku",
-                  foreignField: "sku",
-                  pipeline: [{ $sort: { x: 1 } }],
-                  as: "o",
-                },
-              },
-            ],
-          },
-        },
-        { $sort: { _id: 1, price: 1 } },
-      ],
-    ],
-    [
-      "a view with a join in it as the other side",
-      (orders, items) => [
-        {
-          $lookup: {
-            from: items === "items" ? "joinedView" : "plainJoinedView",
-            let: { s: "$sku" },
-            pipeline: [
-              { $match: { $expr: { $eq: ["$sku", "$$s"] } } },
-              { $unionWith: orders },
-              { $sort: { _id: 1 } },
-            ],
-            as: "v",
-          },
-        },
-      ],
-    ],
-  ];
-
-  beforeAll(async () => {
-    for (const [view, on, from] of [
-      ["joinedView", "items", "orders"],
-      ["plainJoinedView", "plainItems", "plainOrders"],
-    ] as const) {
-      const lookup = {
-        from,
-        localField: "sku",
-        foreignField: "sku",
-        pipeline: [{ $sort: { x: 1 } }],
-        as: "o",
-      };
-      await cluster.ok("test", { create: view, viewOn: on, pipeline: [{ $lookup: lookup }] });
-    }
-  });
-
-  test.each(shapes)("%s", async (_what, make) => {
-    const ordered = [{ $sort: { _id: 1 } }];
-    const plain = await all("plainOrders", [...make("plainOrders", "plainItems", "plainStaff"), ...ordered]);
-    expect(plain.length).toBeGreaterThan(0);
-    const sides: [string, string, string, string][] = [
-      ["orders", "orders", "items", "staff"],
-      ["orders", "plainOrders", "plainItems", "staff"],
-      ["plainOrders", "orders", "items", "plainStaff"],
-    ];
-    for (const [source, ...names] of sides) {
-      expect(await all(source, [...make(...(names as [string, string, string])), ...ordered])).toEqual(plain);
-    }
   });
 });

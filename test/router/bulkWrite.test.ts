@@ -131,7 +131,7 @@ describe("bulkWrite and careful writes", () => {
       [
         insert(1, -1),
         insert(2, 2),
-        { update: 0, filter: { x: -1 }, updateMods: { $set: { x: 10 } } },
+        { update: 0, filter: { x: -1 }, updateMods: { $set: { x: -10 } } },
         { update: 0, filter: { _id: 2, v: { $exists: false } }, updateMods: { $set: { v: 1 } } },
         { update: 0, filter: { _id: "new" }, updateMods: { $set: { x: -5 } }, upsert: true },
         { delete: 0, filter: { v: 1 } },
@@ -140,8 +140,28 @@ describe("bulkWrite and careful writes", () => {
     );
     expect(sums(reply)).toEqual([0, 2, 2, 2, 1, 1]);
     expect(results(reply)[4]).toMatchObject({ idx: 4, n: 1, upserted: { _id: "new" } });
-    expect(await layout(cluster)).toEqual({ A: ["new"], B: [1] });
+    expect(await layout(cluster)).toEqual({ A: [1, "new"], B: [] });
   });
+
+  test.each<[string, Doc, (string | number)[]]>([
+    ["an update", { filter: { x: -1 }, updateMods: { $set: { x: 10 } } }, [1]],
+    ["an upsert", { filter: { x: -2 }, updateMods: { $set: { _id: "new", x: 10 } }, upsert: true }, ["new"]],
+  ])(
+    "%s that moves its document is the command's only operation, or refused (§4.5: 72)",
+    async (_, one, moved) => {
+      const cluster = await splitAtZero();
+      await bulk(cluster, [insert(1, -1)]);
+      const ops = [{ update: 0, ...one }, insert(2, 0, 1)];
+      const refused = await bulk(cluster, ops, { ordered: false, ...session(1) });
+      expect(results(refused)).toMatchObject([{ ok: 0, idx: 0, code: 72 }, { ok: 1 }]);
+      expect(results(refused)[0]!.errmsg).toBe(
+        "Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1",
+      );
+      expect(await layout(cluster)).toEqual({ A: [1], B: [] });
+      expect(sums(await bulk(cluster, ops.slice(0, 1), session(2)))[0]).toBe(0);
+      expect((await layout(cluster)).B).toEqual(moved);
+    },
+  );
 
   test("a key change without a retryable write is an error of its operation (§4.5: 20)", async () => {
     const cluster = await splitAtZero();
@@ -159,16 +179,16 @@ describe("bulkWrite and careful writes", () => {
     const cluster = await splitAtZero();
     await bulk(cluster, [insert(5, 5)]);
     const ops = [
-      insert(1, -1),
+      insert(1, 1),
       insert(5, 6),
-      { update: 0, filter: { x: -1 }, updateMods: { $inc: { x: 10 } } },
+      { update: 0, filter: { x: 1 }, updateMods: { $inc: { x: 10 } } },
     ];
     const options = { ordered: false, ...session(1) };
     const first = await bulk(cluster, ops, options);
     expect(sums(first)).toEqual([1, 1, 1, 1, 0, 0]);
     expect(sums(await bulk(cluster, ops, options))).toEqual([1, 1, 1, 1, 0, 0]);
-    // The document has moved once, to 9.
-    expect(await cluster.all("test", { find: "c", filter: { _id: 1 } })).toEqual([{ _id: 1, x: 9 }]);
+    // The document has changed once, to 11.
+    expect(await cluster.all("test", { find: "c", filter: { _id: 1 } })).toEqual([{ _id: 1, x: 11 }]);
     await cluster.ok("test", { delete: "c", deletes: [{ q: { _id: 5 }, limit: 1 }] });
     expect(sums(await bulk(cluster, ops, options))).toEqual([0, 2, 1, 1, 0, 0]);
     expect(await bulk(cluster, ops, { ...options, ...session(0) })).toMatchObject({ ok: 0, code: 225 });
@@ -235,4 +255,33 @@ describe("a bulkWrite that fails", () => {
       [0, 121],
     ]);
   });
+});
+
+test("the trace has one entry for a collection's inserts and one for each update, with all that it asked", async () => {
+  const cluster = await splitAtZero();
+  const entries = await cluster.traced(() =>
+    bulk(cluster, [
+      insert(1, -1),
+      insert(2, 2),
+      insert(3, 3),
+      { update: 0, filter: { x: 2 }, updateMods: { $set: { v: 1 } } },
+      // No key: each shard is asked for one match, then the one that is chosen is written.
+      { update: 0, filter: { v: null }, updateMods: { $set: { v: 2 } } },
+    ]),
+  );
+  const told = entries.map(({ op, targeting, shards }) => [
+    op,
+    targeting.kind,
+    shards.map(({ shard }) => shard),
+  ]);
+  expect(told).toHaveLength(3);
+  expect(told).toContainEqual(["bulkWrite", "shardKey", ["shardB"]]);
+  expect(told).toContainEqual(["bulkWrite", "shardKey", ["shardA", "shardB"]]);
+  const searched = entries.find(({ targeting }) => targeting.kind === "allShards")!;
+  const [first, second, written, ...rest] = searched.shards;
+  expect([first, second].map((work) => [work?.shard, work?.returned])).toEqual([
+    ["shardA", 1],
+    ["shardB", 1],
+  ]);
+  expect([written?.sent, rest]).toEqual([1, []]);
 });

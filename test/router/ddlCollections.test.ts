@@ -1,5 +1,7 @@
 /** Creating, dropping and renaming collections and databases of a cluster: everywhere or nowhere. */
 import { UUID } from "bson";
+import { fromDocument } from "shardlab/bson";
+import type { Endpoint, Request } from "shardlab/protocol";
 import { EndpointUnreachableError } from "shardlab/protocol";
 import type { RulesVersion } from "shardlab/router";
 import { describe, expect, test } from "vitest";
@@ -67,6 +69,21 @@ describe("what is not there, and what fails", () => {
     expect(await cluster.ok("never", { dropDatabase: 1 })).toMatchObject({ info: "database does not exist" });
     expect(await cluster.ok("never", { drop: "c" })).toMatchObject({ info: "database does not exist" });
     expect(await cluster.run("config", { dropDatabase: 1 })).toMatchObject({ code: 20 });
+  });
+
+  test("collections of config and admin stay: without config.chunks nobody could route (20)", async () => {
+    const cluster = await startCluster();
+    await cluster.admin({ shardCollection: "library.c", key: { d: 1 } });
+    for (const [db, name] of [
+      ["config", "chunks"],
+      ["admin", "system.version"],
+    ] as const) {
+      expect(await cluster.run(db, { drop: name })).toMatchObject({
+        code: 20,
+        errmsg: `Cannot drop collection in '${db}' database in sharded cluster`,
+      });
+    }
+    expect(await chunksOf(cluster, "library.c")).toHaveLength(1);
   });
 
   test("with a shard gone nothing is dropped; afterwards everything", async () => {
@@ -301,5 +318,86 @@ describe("renameCollection", () => {
       "h",
       "plain",
     ]);
+  });
+});
+
+/** Makes an endpoint lose its reply to a command, once, after the command has run. */
+function loseReply(endpoint: Endpoint, lost: (request: Request) => boolean): void {
+  const run = endpoint.run.bind(endpoint);
+  let done = false;
+  Object.assign(endpoint, {
+    run: async (request: Request) => {
+      const reply = await run(request);
+      if (done || !lost(request)) return reply;
+      done = true;
+      throw new EndpointUnreachableError("the server", undefined, true);
+    },
+  });
+}
+
+describe("a reply is lost, though the command has run", () => {
+  test.each(["shardA", "shardB"])(
+    "renaming on %s: the old name stays, with every document",
+    async (shard) => {
+      const cluster = await startCluster();
+      await cluster.admin({ shardCollection: "library.c", key: { d: "hashed" } });
+      await cluster.admin({ shardCollection: "library.old", key: { d: "hashed" } });
+      const documents = Array.from({ length: 20 }, (_, d) => ({ d }));
+      await cluster.ok("library", { insert: "c", documents });
+      await cluster.ok("library", { insert: "old", documents: documents.slice(0, 5) });
+      loseReply(
+        cluster.shards.get(shard)!.inner,
+        ({ command, body }) =>
+          command === "renameCollection" && fromDocument(body).renameCollection === "library.c",
+      );
+      const rename = { renameCollection: "library.c", to: "library.old", dropTarget: true };
+      expect(await cluster.run("admin", rename)).toMatchObject({ code: 6 });
+      expect(await cluster.all("library", { find: "c" })).toHaveLength(20);
+      expect(await cluster.all("library", { find: "old" })).toHaveLength(5);
+      await cluster.admin(rename);
+      expect(await cluster.all("library", { find: "old" })).toHaveLength(20);
+    },
+  );
+
+  test.each<[string, Doc]>([
+    ["createIndexes", { createIndexes: "c", indexes: [{ key: { w: 1 }, name: "w_1" }] }],
+    ["dropIndexes", { dropIndexes: "c", index: "v_1" }],
+  ])("%s: every shard has the indexes of before", async (name, command) => {
+    const cluster = await startCluster();
+    await cluster.admin({ shardCollection: "library.c", key: { d: "hashed" } });
+    await cluster.ok("library", { createIndexes: "c", indexes: [{ key: { v: 1 }, name: "v_1" }] });
+    loseReply(cluster.shards.get("shardB")!.inner, (request) => request.command === name);
+    expect(await cluster.run("library", command)).toMatchObject({ code: 6 });
+    for (const shard of cluster.shards.keys()) {
+      const { cursor } = await cluster.shard(shard, "library", { listIndexes: "c" });
+      const names = (cursor as { firstBatch: Doc[] }).firstBatch.map((index) => index.name);
+      expect(names.sort()).toEqual(["_id_", "d_hashed", "v_1"]);
+    }
+    await cluster.ok("library", command);
+  });
+
+  test("moving a database: it has moved, with every document", async () => {
+    const cluster = await startCluster();
+    await cluster.admin({ enableSharding: "library", primaryShard: "shardA" });
+    await cluster.ok("library", { insert: "plain", documents: [{ _id: 1 }, { _id: 2 }] });
+    loseReply(cluster.config, ({ command }) => command === "update");
+    expect(await cluster.run("admin", { movePrimary: "library", to: "shardB" })).toMatchObject({ code: 6 });
+    expect(await cluster.all("library", { find: "plain" })).toEqual([{ _id: 1 }, { _id: 2 }]);
+    expect(await cluster.shard("shardA", "library", { count: "plain" })).toMatchObject({ n: 0 });
+    expect(await cluster.shard("shardB", "library", { count: "plain" })).toMatchObject({ n: 2 });
+  });
+
+  test("registering a collection: it is not sharded, and can be", async () => {
+    const cluster = await startCluster();
+    const shard = { shardCollection: "library.c", key: { d: 1 } };
+    loseReply(
+      cluster.config,
+      ({ command, body }) => command === "insert" && fromDocument(body).insert === "collections",
+    );
+    expect(await cluster.run("admin", shard)).toMatchObject({ code: 6 });
+    expect(await cluster.all("config", { find: "collections" })).toEqual([]);
+    expect(await cluster.all("config", { find: "chunks" })).toEqual([]);
+    await cluster.admin(shard);
+    expect(await chunksOf(cluster, "library.c")).toHaveLength(1);
   });
 });

@@ -151,6 +151,15 @@ describe("the collection as it is", () => {
       because("i", "Index key is multikey."),
     ],
     [
+      "arrays behind the key in the only index with it",
+      {},
+      [{ a: 1, b: [1, 2] }],
+      [{ key: { a: 1, b: 1 }, name: "i" }],
+      {},
+      72,
+      because("i", "Index key is multikey."),
+    ],
+    [
       "no documents, but an unusable index on the key",
       {},
       [],

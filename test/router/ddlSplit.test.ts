@@ -25,6 +25,22 @@ describe("split (§3.2)", () => {
     ]);
   });
 
+  test("every piece gets the next minor version (§3.4)", async () => {
+    const cluster = await ranged();
+    const versions = async (): Promise<string[]> => {
+      const chunks = await cluster.all("config", { find: "chunks", sort: { min: 1 } });
+      return chunks.map(({ lastmod }) => {
+        const { t, i } = lastmod as { t: number; i: number };
+        return `${t}|${i}`;
+      });
+    };
+    expect(await versions()).toEqual(["1|0"]);
+    await cluster.admin({ split: "library.c", middle: { x: 10 } });
+    expect(await versions()).toEqual(["1|1", "1|2"]);
+    await cluster.admin({ split: "library.c", middle: { x: 5 } });
+    expect(await versions()).toEqual(["1|3", "1|4", "1|2"]);
+  });
+
   test.each<[Doc, number, string]>([
     [{}, 8, "need to specify find/bounds or middle"],
     [{ find: { x: 1 }, middle: { x: 1 } }, 8, "cannot specify find and middle together"],

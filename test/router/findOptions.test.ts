@@ -106,6 +106,35 @@ describe("sort", () => {
     expect(await find({ skip: 2, limit: Long.fromString("9007199254740993"), sort: { x: 1 } })).toHaveLength(
       2,
     );
+    // A sum of 2^63 - 1 is one that a 64-bit number holds.
+    expect(await find({ limit: most })).toHaveLength(4);
+    expect(await cluster.ok("test", { count: "c", limit: most })).toMatchObject({ n: 4 });
+    expect(await cluster.run("test", { find: "c", skip: 1, limit: most })).toMatchObject({
+      code: 15,
+      errmsg:
+        "sum of limit and skip cannot be represented as a 64-bit integer, limit: 9223372036854775807, skip: 1",
+    });
+  });
+
+  test("numbers that are no integers become the nearest 64-bit ones", async () => {
+    // Source: jstests/sharding, cluster_count overflow: {skip: Infinity, limit: 20} fails with Overflow.
+    for (const command of [
+      { find: "c", skip: Infinity, limit: 20 },
+      { count: "c", skip: Infinity, limit: 20 },
+    ]) {
+      expect(await cluster.run("test", command)).toMatchObject({ ok: 0, code: 15 });
+    }
+    expect(await find({ limit: Infinity })).toHaveLength(4);
+    expect(await find({ limit: NaN, skip: NaN })).toHaveLength(4);
+    expect(await find({ skip: Infinity })).toHaveLength(0);
+    expect(await cluster.run("test", { find: "c", limit: -Infinity })).toMatchObject({ code: 51024 });
+    expect(
+      await cluster.all("test", {
+        aggregate: "c",
+        pipeline: [{ $sort: { x: 1 } }],
+        cursor: { batchSize: NaN },
+      }),
+    ).toHaveLength(4);
   });
 });
 

@@ -164,19 +164,42 @@ describe("moving a document (§4.5)", () => {
     expect(await layout(cluster)).toEqual(HERE);
   });
 
-  test("in a larger batch it is alone, and the rest keeps its order", async () => {
+  test.each([
+    [true, 1],
+    [false, 2],
+  ])("in a larger batch it is refused, and nothing has moved (72, ordered: %s)", async (ordered, n) => {
     const cluster = await withFour();
     const updates = [
       { q: { x: -2 }, u: { $set: { step: 1 } } },
       { q: { x: -2, step: 1 }, u: { $set: { x: 10 } } },
-      { q: { x: 10, step: 1 }, u: { $set: { step: 2 } } },
+      { q: { x: 1 }, u: { $set: { step: 2 } } },
+    ];
+    const reply = await cluster.ok("test", { update: "c", updates, ordered, ...session(1) });
+    expect(reply).toMatchObject({ n, nModified: n });
+    expect(reply.writeErrors).toEqual([
+      {
+        index: 1,
+        code: 72,
+        errmsg:
+          "Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1",
+      },
+    ]);
+    expect(await layout(cluster)).toEqual(HERE);
+  });
+
+  test("in a larger batch a change on the same shard keeps its place", async () => {
+    const cluster = await withFour();
+    const updates = [
+      { q: { x: -2 }, u: { $set: { step: 1 } } },
+      { q: { x: -2, step: 1 }, u: { $set: { x: -10 } } },
+      { q: { x: -10, step: 1 }, u: { $set: { step: 2 } } },
     ];
     expect(await cluster.ok("test", { update: "c", updates, ...session(1) })).toMatchObject({
       n: 3,
       nModified: 3,
     });
     expect(await cluster.all("test", { find: "c", filter: { step: 2 } })).toEqual([
-      { _id: -2, x: 10, g: 1, step: 2 },
+      { _id: -2, x: -10, g: 1, step: 2 },
     ]);
   });
 

@@ -1,8 +1,9 @@
 import { toDocument } from "shardlab/bson";
+import type { Endpoint } from "shardlab/protocol";
 import { EndpointUnreachableError, readCursorReply, request } from "shardlab/protocol";
 import { expect, test } from "vitest";
 import type { Doc, TestCluster } from "./support/cluster.js";
-import { startCluster } from "./support/cluster.js";
+import { chunksOf, startCluster } from "./support/cluster.js";
 
 /** Key {x: 1}, cut at 50, all on shardA, x = 0 … 99. */
 async function hundred(): Promise<TestCluster> {
@@ -226,4 +227,60 @@ test("a chunk of more small documents than one insert may carry moves under an o
   expect(await counts(cluster)).toEqual([0, total]);
   const rest = await cluster.router.run(request("test", { getMore: first.id, collection: "c" }));
   expect(readCursorReply(rest)).toMatchObject({ id: 0n, batch: { length: total - 1 } });
+});
+
+/** Makes an endpoint lose its reply to a command, once, after the command has run. */
+function loseReply(endpoint: Endpoint, command: string): void {
+  const run = endpoint.run.bind(endpoint);
+  let lost = false;
+  Object.assign(endpoint, {
+    run: async (request: Parameters<Endpoint["run"]>[0]) => {
+      const reply = await run(request);
+      if (lost || request.command !== command) return reply;
+      lost = true;
+      throw new EndpointUnreachableError("the server", undefined, true);
+    },
+  });
+}
+
+test("copies that have arrived without anybody knowing are gone before the recipient is asked again", async () => {
+  const cluster = await hundred();
+  await cluster.admin({ split: "test.c", middle: { x: 70 } });
+  await cluster.admin({ moveChunk: "test.c", find: { x: 70 }, to: "shardB" });
+  // Another document with the `_id` of one that is to move: it is none of the copies (§7).
+  await cluster.ok("test", { insert: "c", documents: [{ _id: 50, x: 500 }] });
+  await cluster.ok("test", { delete: "c", deletes: [{ q: { _id: 50, x: 50 }, limit: 1 }] });
+  loseReply(cluster.shards.get("shardB")!.inner, "insert");
+  expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 6 });
+  expect(await cluster.all("test", { find: "c" })).toHaveLength(100);
+  expect(await counts(cluster)).toEqual([69, 31]);
+  expect(await cluster.admin(move)).toMatchObject({ ok: 1 });
+  expect(await counts(cluster)).toEqual([50, 50]);
+});
+
+test("a commit whose reply is lost has happened: no document is lost, none is there twice", async () => {
+  const cluster = await hundred();
+  loseReply(cluster.config, "update");
+  expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 6 });
+  expect(await cluster.all("test", { find: "c" })).toHaveLength(100);
+  expect(await counts(cluster)).toEqual([50, 50]);
+  expect((await chunksOf(cluster, "test.c")).map(({ shard }) => shard)).toEqual(["shardA", "shardB"]);
+});
+
+test("the donor deletes what it gave away before anything else can fail", async () => {
+  const cluster = await hundred();
+  const { config } = cluster;
+  const run = config.run.bind(config);
+  let moved = false;
+  Object.assign(config, {
+    run: (request: Parameters<Endpoint["run"]>[0]) => {
+      moved ||= request.command === "update";
+      return moved && request.command === "insert"
+        ? Promise.reject(new EndpointUnreachableError("config", undefined, false))
+        : run(request);
+    },
+  });
+  // The change log can't be written, the chunk has moved all the same.
+  expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 133 });
+  expect(await counts(cluster)).toEqual([50, 50]);
 });

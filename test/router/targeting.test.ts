@@ -271,6 +271,14 @@ test("only shards that own a chunk are asked, each once", () => {
   expect(asked({ a: { $in: [] } })).toBe("none: B");
 });
 
+test("neighbouring chunks are one run", () => {
+  const { chunks } = targetFilter(compileFilter(toDocument({ a: { $in: [5, 15, 35] } })).node, ranged);
+  expect(chunks).toEqual([
+    [0, 1],
+    [3, 3],
+  ]);
+});
+
 test("four million points are MongoDB's limit, and a long list costs no memory of its own", () => {
   // Bounds are the values themselves, as a filter's $in of n numbers gives them.
   const points = (n: number): FieldBounds => {

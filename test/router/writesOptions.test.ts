@@ -206,3 +206,25 @@ describe("bypassDocumentValidation", () => {
     }
   });
 });
+
+test("an upsert without the key inserts the document that comes with it, where its key belongs", async () => {
+  const cluster = await splitAtZero();
+  const run = async (more: Doc): Promise<Doc> => {
+    const updates = [{ q: { g: 7 }, u: [{ $set: { v: 1 } }], upsert: true, upsertSupplied: true, ...more }];
+    return cluster.ok("test", { update: "c", updates });
+  };
+  const refusal = async (more: Doc): Promise<unknown> =>
+    ((await run(more)).writeErrors as Doc[]).map(({ code, errmsg }) => [code, errmsg]);
+  expect(await refusal({})).toEqual([
+    [9, "the parameter 'upsertSupplied' is set to 'true', but no document was supplied"],
+  ]);
+  expect(await refusal({ upsert: false })).toEqual([
+    [9, "cannot specify 'upsertSupplied: true' for a non-upsert operation"],
+  ]);
+  expect(await run({ c: { new: { _id: 4, x: 4, given: true } } })).toMatchObject({
+    n: 1,
+    upserted: [{ index: 0, _id: 4 }],
+  });
+  expect(await layout(cluster)).toEqual({ A: [], B: [4] });
+  expect(await cluster.all("test", { find: "c" })).toEqual([{ _id: 4, x: 4, given: true }]);
+});

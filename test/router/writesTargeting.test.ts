@@ -67,6 +67,10 @@ describe("single writes (§4.3)", () => {
     expect(await old.ok("test", elsewhere)).toMatchObject({ n: 0 });
     const array = { update: "c", updates: [{ q: { g: 1 }, u: { x: [9] } }], ...session(3) };
     expect(await old.ok("test", array)).toMatchObject({ writeErrors: [{ code: 61 }] });
+    // A replacement without the key has the key null, whatever else the filter pins: on shardA, with { _id: 9 } itself.
+    await old.ok("test", { insert: "c", documents: [{ _id: 9, g: 9 }] });
+    const without = { update: "c", updates: [{ q: { _id: 9 }, u: { v: 9 } }], ...session(4) };
+    expect(await old.ok("test", without)).toMatchObject({ n: 1, nModified: 1 });
     // From 7.1 the document is found first, and moves.
     const now = await withFive();
     expect(await now.ok("test", elsewhere)).toMatchObject({ n: 1, nModified: 1 });

@@ -19,10 +19,11 @@ export interface Filter {
  * @example compileFilter(toDocument({ n: { $gt: 5 } })).matches(toDocument({ n: 7 })) // true
  */
 export function compileFilter(filter: Uint8Array, options: ExpressionOptions = {}): Filter {
-  return filterOf(parseFilter(filter, { ...options, depth: 0 }));
+  return filterOf(parseFilter(filter, options));
 }
 
-/** A filter from its tree. */
+/** A filter from its tree. Whoever only looks at the tree, to target or to plan, never pays for the test. */
 export function filterOf(node: FilterNode): Filter {
-  return { node, matches: documentTest(node) };
+  let test: ((doc: Uint8Array) => boolean) | undefined;
+  return { node, matches: (doc) => (test ??= documentTest(node))(doc) };
 }

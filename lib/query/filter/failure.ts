@@ -50,10 +50,9 @@ export function explainFailure(
   doc: Uint8Array,
   options: ExpressionOptions = {},
 ): RawValue {
-  const context: ParseContext = { ...options, depth: 0 };
   const report = (brief: boolean) => {
-    const how: Explanation = { doc, context, failures: new Failures(brief) };
-    return combination(clausesOf(filter, context), how, false) ?? new DocumentWriter().finish();
+    const how: Explanation = { doc, context: options, failures: new Failures(brief) };
+    return combination(clausesOf(filter, options), how, false) ?? new DocumentWriter().finish();
   };
   const full = report(false);
   return document(full.length <= MAX_REPORT ? full : report(true));

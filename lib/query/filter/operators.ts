@@ -84,7 +84,7 @@ export function isOperatorObject(doc: Uint8Array): boolean {
 
 /** Reads all operators at one path; they hold together. */
 export function parseOperators(path: string, doc: Uint8Array, outer: ParseContext): FilterNode {
-  const context = { ...outer, depth: outer.depth + 1 };
+  const context = { ...outer, depth: (outer.depth ?? 0) + 1 };
   checkDepth(context);
   const list = fields(doc);
   const nodes: FilterNode[] = [];
@@ -279,7 +279,7 @@ function parseElemMatch(path: string, value: RawValue, context: ParseContext): F
     op: "elemMatch",
     path,
     of: "object",
-    child: parseFilter(doc, { ...inside, depth: inside.depth + 1 }),
+    child: parseFilter(doc, { ...inside, depth: (inside.depth ?? 0) + 1 }),
   };
 }
 

@@ -56,7 +56,8 @@ export function isTopLevelOperator(name: string): boolean {
 
 /** What parsing needs to know beside the filter itself. */
 export interface ParseContext extends ExpressionOptions {
-  readonly depth: number;
+  /** Levels around it; 0 when absent. */
+  readonly depth?: number;
   /** Within `$elemMatch`: the filter is about an element, not about the document. */
   readonly inElement?: boolean;
 }
@@ -72,7 +73,7 @@ export function parseFilter(filter: Uint8Array, context: ParseContext): FilterNo
 }
 
 /** Every filter and every object of operators is a level: `{a: {$not: {$gt: 1}}}` has three. */
-export function checkDepth({ depth }: ParseContext): void {
+export function checkDepth({ depth = 0 }: ParseContext): void {
   if (depth > MAX_DEPTH) {
     throw new CommandError(ErrorCode.BadValue, `exceeded maximum query tree depth of ${MAX_DEPTH}`);
   }
@@ -155,13 +156,13 @@ function parseBranches(name: string, value: RawValue, context: ParseContext): Fi
     if (branch.type !== BsonType.object) {
       throw new CommandError(ErrorCode.BadValue, "$or/$and/$nor entries need to be full objects");
     }
-    return parseFilter(asDocument(branch), { ...context, depth: context.depth + 1 });
+    return parseFilter(asDocument(branch), { ...context, depth: (context.depth ?? 0) + 1 });
   });
 }
 
 /** The condition `path: value`. */
 export function parsePath(path: string, value: RawValue, context: ParseContext): FilterNode {
-  if (path.split(".", MAX_PATH_LENGTH + 1).length > MAX_PATH_LENGTH) {
+  if (path.length > MAX_PATH_LENGTH && path.split(".", MAX_PATH_LENGTH + 1).length > MAX_PATH_LENGTH) {
     throw new CommandError(5729100, "FieldPath is too long");
   }
   if (value.type === BsonType.regex) {

@@ -115,10 +115,9 @@ export function elemMatch(path: string, argument: RawValue, options: ExpressionO
     );
   }
   const doc = asDocument(argument);
-  const context = { ...options, depth: 0 };
   const test = isOperatorObject(doc)
-    ? singleValueTest(parsePath("", argument, context), false)
-    : objectTest(documentTest(parseFilter(doc, context)));
+    ? singleValueTest(parsePath("", argument, options), false)
+    : objectTest(documentTest(parseFilter(doc, options)));
   return ({ root }) => {
     const value = getField(root, path);
     if (value?.type !== BsonType.array) return undefined;

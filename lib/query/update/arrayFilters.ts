@@ -78,7 +78,7 @@ function identifierOf(part: string): string {
 
 function parse(filter: Uint8Array, options: ExpressionOptions): ReturnType<typeof parseFilter> {
   try {
-    return parseFilter(filter, { ...options, depth: 0 });
+    return parseFilter(filter, options);
   } catch (error) {
     if (error instanceof CommandError) error.message = PARSING + error.message;
     throw error;

@@ -115,15 +115,14 @@ const TOP_LEVEL = new Set([
 
 /** `$pull`: a value to be equal to, operators on the element, or a filter for elements that are objects. */
 const pull: OperatorParser = (argument, _, options) => {
-  const context = { ...options, depth: 0 };
   if (argument.type === BsonType.regex)
-    return removal(singleValueTest(parsePath("", argument, context), true));
+    return removal(singleValueTest(parsePath("", argument, options), true));
   if (argument.type !== BsonType.object)
     return removal((element) => compareValues(element, argument, options.collation) === 0);
   const doc = asDocument(argument);
   if (isOperatorObject(doc) && !TOP_LEVEL.has(firstField(doc)![0]))
-    return removal(singleValueTest(parsePath("", argument, context), true));
-  const test = documentTest(parseFilter(doc, context));
+    return removal(singleValueTest(parsePath("", argument, options), true));
+  const test = documentTest(parseFilter(doc, options));
   return removal((element) => element.type === BsonType.object && test(asDocument(element)));
 };
 

@@ -197,7 +197,7 @@ export class Catalog {
     const lastMod = version && getField(asDocument(version), "lastMod");
     const fields = new DocumentWriter().string("primary", primary);
     if (lastMod) fields.int32("version.lastMod", asNumber(lastMod) + 1);
-    await this.config.update("databases", { _id: name }, set(fields.finish()));
+    await this.#reloadOnFailure(() => this.config.update("databases", { _id: name }, set(fields.finish())));
     this.#databases.set(name, { name, primary });
   }
 
@@ -243,14 +243,19 @@ export class Catalog {
       unique,
       defaultCollation,
     });
-    try {
-      await this.config.insert("chunks", documents);
-      await this.config.insert("collections", [document]);
-    } catch (error) {
-      // Chunks of no collection would be in the way of the next attempt: it has the same uuid.
-      await this.config.remove("chunks", ofCollection(uuid).finish());
-      throw error;
-    }
+    // Chunks of no collection, left by an attempt that could not tidy up: this one has the same uuid.
+    await this.config.remove("chunks", ofCollection(uuid).finish());
+    await this.#reloadOnFailure(async () => {
+      try {
+        await this.config.insert("chunks", documents);
+        await this.config.insert("collections", [document]);
+      } catch (error) {
+        // Of an insert whose reply was lost nobody knows whether it has happened.
+        await this.config.remove("collections", { _id: ns });
+        await this.config.remove("chunks", ofCollection(uuid).finish());
+        throw error;
+      }
+    });
     const dot = ns.indexOf(".");
     const collection: ShardedCollection = {
       ns,

@@ -163,13 +163,6 @@ export class ChunkMap {
     return this.#owning;
   }
 
-  /** How many chunks each owning shard has. */
-  chunksPerShard(): Map<string, number> {
-    const counts = new Map(this.owningShards().map((shard) => [shard, 0]));
-    for (const owner of this.#owners) counts.set(this.#shards[owner]!, counts.get(this.#shards[owner]!)! + 1);
-    return counts;
-  }
-
   /** The map after one chunk went to another shard. */
   withOwner(index: number, shard: string): ChunkMap {
     let shards = this.#shards;

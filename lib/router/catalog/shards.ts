@@ -26,6 +26,12 @@ export const CONFIG_SHARD = "config";
 /** The lock of the list of shards: its namespace, which clients who write it themselves take too. */
 export const SHARD_LIST = "config.shards";
 
+/** A command that a shard did not answer. */
+interface Debt {
+  readonly command: Request;
+  readonly nothingToDo: number | undefined;
+}
+
 /** One shard. */
 export interface Shard {
   /** e.g. `shardA` */
@@ -42,7 +48,7 @@ export interface Shard {
   /** Set while it is being given its collections again. */
   returning?: Promise<void> | undefined;
   /** See {@link ShardRegistry.owe}. */
-  readonly owed: Request[];
+  readonly owed: Debt[];
   /** Set while it is being sent what it is owed. */
   paying?: Promise<void> | undefined;
 }
@@ -148,17 +154,19 @@ export class ShardRegistry {
   /**
    * Keeps a command for a shard that did not answer. It is sent before anything else is, and again until there is an
    * answer: a command that does the same when it runs twice.
+   * @param nothingToDo code of the answer that says so, where that is a failure
    */
-  owe(id: string, command: Request): void {
-    this.get(id).owed.push(command);
+  owe(id: string, command: Request, nothingToDo?: number): void {
+    this.get(id).owed.push({ command, nothingToDo });
   }
 
   /** @throws CommandError when there is still no answer */
   async #pay({ id, endpoint, owed }: Shard): Promise<void> {
-    for (let command = owed[0]; command; command = owed[0]) {
+    for (let debt = owed[0]; debt; debt = owed[0]) {
       try {
-        const reply = await endpoint.run(command);
-        if (!isOk(reply)) throw failureOf(reply);
+        const reply = await endpoint.run(debt.command);
+        const failure = isOk(reply) ? undefined : failureOf(reply);
+        if (failure && failure.code !== debt.nothingToDo) throw failure;
       } catch (error) {
         throw error instanceof EndpointUnreachableError ? unreachable(id, error) : error;
       }

@@ -19,7 +19,7 @@ import {
 import type { ParsedStage } from "../../query/index.js";
 import { parsePipeline } from "../../query/index.js";
 import type { Command, RouterContext } from "../context.js";
-import { checkFields, flag, missingField, unknownField, wrongType } from "../context.js";
+import { checkFields, flag, missingField, toInt64, unknownField, wrongType } from "../context.js";
 import { explainAggregate } from "../explain/aggregate.js";
 import type { Aggregation, AggregationPlan } from "../merging/aggregation.js";
 import { pipelineOf, planAggregation, planRows, writtenBy } from "../merging/aggregation.js";
@@ -174,7 +174,7 @@ function batchSize(request: Request): number | undefined {
   for (const [name, value] of fields(asDocument(cursor))) {
     if (name !== "batchSize") throw unknownField(`${request.command}.cursor.${name}`);
     if (!isNumeric(value)) throw wrongType(request, "cursor.batchSize", "number");
-    size = Math.trunc(asNumber(value));
+    size = toInt64(asNumber(value));
   }
   if (size !== undefined && size < 0) {
     throw new CommandError(51024, `BSON field 'batchSize' value must be >= 0, actual value '${size}'`);

@@ -38,7 +38,7 @@ export const bulkWrite: Command = {
     const batchSize = batchSizeOf(request);
     const ordered = flag(request, "ordered", true);
     const errorsOnly = flag(request, "errorsOnly");
-    const terms = commandTerms(context, request, new ConcernErrors());
+    const terms = commandTerms(context, request, new ConcernErrors(), operations.length);
     return context.retryable.byStatement<OperationResult>(
       request,
       "bulkWrite",

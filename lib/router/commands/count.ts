@@ -50,6 +50,6 @@ export function countLimit(request: Request): number | undefined {
 }
 
 /** What is left of n results after skip, then limit. */
-export function windowed(n: number, skip: number, limit: number | undefined): number {
+function windowed(n: number, skip: number, limit: number | undefined): number {
   return Math.min(Math.max(0, n - skip), limit ?? Infinity);
 }

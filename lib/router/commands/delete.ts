@@ -2,17 +2,14 @@
 import type { Request } from "../../protocol/index.js";
 import { checkBatchSize, collectionNamespace, documentsOf } from "../../protocol/index.js";
 import type { Command, RouterContext } from "../context.js";
-import { flag } from "../context.js";
-import { withCollection } from "../support/collections.js";
 import type { WriteKind } from "../writes/execute.js";
-import { executeWrites } from "../writes/execute.js";
+import { runWrites } from "../writes/execute.js";
 import { routeDelete } from "../writes/policy.js";
 import { WriteReplies } from "../writes/replies.js";
 import { deleteOneAlone } from "../writes/singleDocument.js";
 import type { DeleteStatement } from "../writes/statements.js";
 import { readDelete } from "../writes/statements.js";
 import { commandTerms, expressionsOf } from "../writes/terms.js";
-import { writeUnsharded } from "../writes/unsharded.js";
 
 export const remove: Command = {
   name: "delete",
@@ -23,17 +20,7 @@ export const remove: Command = {
     const statements = documentsOf(request, "deletes").map(readDelete);
     checkBatchSize(statements.length);
     const replies = new WriteReplies("delete");
-    const ordered = flag(request, "ordered", true);
-    const kind = deletes(context, request, replies);
-    for (;;) {
-      if (await executeWrites(context, request, ns, kind, statements, ordered, replies))
-        return replies.finish();
-      const reply = await withCollection(context, ns, async (collection) =>
-        // Sharded in the meantime: route it after all.
-        collection ? undefined : writeUnsharded(context, request, ns, statements.length),
-      );
-      if (reply) return reply;
-    }
+    return runWrites(context, request, ns, deletes(context, request, replies), statements, replies);
   },
 };
 

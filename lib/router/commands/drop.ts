@@ -1,6 +1,13 @@
 /** `drop`: the collection goes from every shard and from the catalog, with its zone ranges. */
 import { DocumentWriter } from "../../bson/index.js";
-import { collectionNamespace, isOk, okReply, request as makeRequest } from "../../protocol/index.js";
+import {
+  collectionNamespace,
+  CommandError,
+  ErrorCode,
+  isOk,
+  okReply,
+  request as makeRequest,
+} from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { isConfigDatabase } from "../context.js";
@@ -8,7 +15,6 @@ import { dropOn } from "../ddl/shardCollections.js";
 import { askShards } from "../merging/scatter.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
-import { afterConfigWrite } from "../support/configWrites.js";
 import { answerUnsharded } from "../support/reading.js";
 
 export const drop: Command = {
@@ -16,6 +22,13 @@ export const drop: Command = {
   fields: ["collectionUUID"],
   run(context, request) {
     const ns = collectionNamespace(request);
+    const { db } = request;
+    if (db === "config" || db === "admin") {
+      throw new CommandError(
+        ErrorCode.IllegalOperation,
+        `Cannot drop collection in '${db}' database in sharded cluster`,
+      );
+    }
     return withCollectionAlone(context, ns, async (collection) => {
       if (collection) {
         checkCollectionUuid(context, request, collection);
@@ -29,7 +42,7 @@ export const drop: Command = {
       context.views.forget(request.db);
       // Ranges may have been given to it before it was sharded.
       if (isOk(reply) && !isConfigDatabase(request.db)) await context.catalog.dropZones(ns);
-      return afterConfigWrite(context, request, reply);
+      return reply;
     });
   },
 };

@@ -24,16 +24,16 @@ import type { Database, ShardedCollection } from "../catalog/entries.js";
 import type { ChunkStart } from "../catalog/chunkMap.js";
 import type { Command, RouterContext } from "../context.js";
 import { firstChunks } from "../ddl/firstChunks.js";
-import { checkSupport, checkUniqueIndexes, indexName } from "../ddl/indexRules.js";
+import { checkSupport, checkUniqueIndexes, indexName, supportingIndexes } from "../ddl/indexRules.js";
 import type { ShardCollection } from "../ddl/shardCollections.js";
 import {
   copyDefinition,
   createOn,
   describeOn,
-  hasArraysOn,
   indexesOn,
   isCapped,
   isEmptyOn,
+  multikeyOn,
 } from "../ddl/shardCollections.js";
 import type { ShardCollectionOptions } from "../ddl/shardCollectionOptions.js";
 import { checkNumInitialChunks, readShardCollection } from "../ddl/shardCollectionOptions.js";
@@ -198,8 +198,9 @@ async function ensureIndex(
   const { key, unique, name, db } = options;
   const indexes = await indexesOn(context, primary, options);
   checkUniqueIndexes(indexes, key);
-  const hasArrays = !empty && (await hasArraysOn(context, primary, options, key));
-  if (checkSupport(indexes, key, { ...options, empty, hasArrays })) return;
+  const usable = empty ? [] : supportingIndexes(indexes, key);
+  const multikey = await multikeyOn(context, primary, options, usable);
+  if (checkSupport(indexes, key, { ...options, empty, multikey })) return;
   if (!options.implicitlyCreateIndex) {
     throw new CommandError(6373200, "Must have an index compatible with the proposed shard key");
   }

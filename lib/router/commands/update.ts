@@ -3,10 +3,8 @@ import type { Request } from "../../protocol/index.js";
 import { checkBatchSize, collectionNamespace, documentsOf } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
-import { flag } from "../context.js";
-import { withCollection } from "../support/collections.js";
 import type { WriteKind } from "../writes/execute.js";
-import { executeWrites } from "../writes/execute.js";
+import { runWrites } from "../writes/execute.js";
 import type { WriteRoute } from "../writes/policy.js";
 import { routeUpdate } from "../writes/policy.js";
 import { WriteReplies } from "../writes/replies.js";
@@ -18,7 +16,6 @@ import { readUpdate } from "../writes/statements.js";
 import type { ShardWork } from "../trace.js";
 import type { CommandTerms } from "../writes/terms.js";
 import { commandTerms, expressionsOf } from "../writes/terms.js";
-import { writeUnsharded } from "../writes/unsharded.js";
 
 export const update: Command = {
   name: "update",
@@ -36,17 +33,14 @@ export const update: Command = {
     const statements = documentsOf(request, "updates").map(readUpdate);
     checkBatchSize(statements.length);
     const replies = new WriteReplies("update");
-    const kind = updates(context, request, replies);
-    const ordered = flag(request, "ordered", true);
-    for (;;) {
-      if (await executeWrites(context, request, ns, kind, statements, ordered, replies))
-        return replies.finish();
-      const reply = await withCollection(context, ns, async (collection) =>
-        // Sharded in the meantime: route it after all.
-        collection ? undefined : writeUnsharded(context, request, ns, statements.length),
-      );
-      if (reply) return reply;
-    }
+    return runWrites(
+      context,
+      request,
+      ns,
+      updates(context, request, replies, statements.length),
+      statements,
+      replies,
+    );
   },
 };
 
@@ -54,8 +48,9 @@ function updates(
   context: RouterContext,
   request: Request,
   replies: WriteReplies,
+  statements: number,
 ): WriteKind<UpdateStatement> {
-  const terms = commandTerms(context, request, replies.concernErrors);
+  const terms = commandTerms(context, request, replies.concernErrors, statements);
   return {
     op: "update",
     sequence: "updates",

@@ -12,7 +12,7 @@
  */
 import { DocumentWriter, forEachField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { CommandError, errorReply, failureOf, isOk, okReply } from "../../protocol/index.js";
+import { CommandError, ErrorCode, errorReply, failureOf, isOk, okReply } from "../../protocol/index.js";
 import type { RouterContext } from "../context.js";
 
 /** What one shard said. */
@@ -47,7 +47,8 @@ export function fanOut(
 
 /**
  * The outcomes as one reply. Where a shard failed, the others' work is taken back first.
- * @param undo takes back what these shards have done; it fails quietly, into the log
+ * @param undo takes back what these shards have done, or may have done without an answer; it fails quietly, into the
+ * log
  * @throws CommandError the first failure, with `raw`
  */
 export async function settle(
@@ -57,12 +58,19 @@ export async function settle(
 ): Promise<Reply> {
   const raw = rawReplies(context, outcomes);
   const failed = outcomes.find(({ error }) => error);
+  const shardsWith = (which: (outcome: Outcome) => boolean): string[] =>
+    outcomes.filter(which).map(({ shard }) => shard);
   if (!failed?.error) return okReply(new DocumentWriter().document("raw", raw).finish());
   await quietly(context, "a change of some shards could not be taken back", () =>
-    undo(outcomes.filter(({ error }) => !error).map(({ shard }) => shard)),
+    undo([...shardsWith(({ error }) => !error), ...shardsWith(mayHaveRun)]),
   );
   const { code, message, extra } = failed.error;
   throw new CommandError(code, message, { ...extra, raw });
+}
+
+/** No reply came: the shard may have carried the command out. */
+function mayHaveRun({ error }: Outcome): boolean {
+  return error?.code === ErrorCode.HostUnreachable;
 }
 
 /** The reply of the one shard that has an unsharded collection, as a mongos gives it: under `raw`. */

@@ -4,7 +4,7 @@
  *
  * - **Supporting index**: the shard key must be a prefix of the index, field by
  *   field and kind by kind, and the index must hold every document once: not
- *   sparse, not partial, not hidden, simple collation, no arrays on the key.
+ *   sparse, not partial, not hidden, simple collation, no array on any of its fields.
  * - **Unique indexes**: a shard can only check its own documents. Uniqueness
  *   holds cluster-wide only where equal index keys must live in one chunk: the
  *   shard key's *field names* are a prefix of the index, or it begins with `_id`.
@@ -53,7 +53,7 @@ export function readIndex(raw: Uint8Array): IndexSpec {
 }
 
 /** Whether the shard key, kinds included, is a prefix of the index. */
-export function hasKeyAsPrefix(index: IndexSpec, key: ShardKeyPattern): boolean {
+function hasKeyAsPrefix(index: IndexSpec, key: ShardKeyPattern): boolean {
   const indexFields = fields(index.key);
   return key.fields.every((field, i) => {
     const [path, value] = indexFields[i] ?? ["", undefined];
@@ -62,7 +62,7 @@ export function hasKeyAsPrefix(index: IndexSpec, key: ShardKeyPattern): boolean 
 }
 
 /** Whether the index is on exactly the shard key. */
-export function isExactly(index: IndexSpec, key: ShardKeyPattern): boolean {
+function isExactly(index: IndexSpec, key: ShardKeyPattern): boolean {
   return hasKeyAsPrefix(index, key) && fields(index.key).length === key.fields.length;
 }
 
@@ -137,11 +137,16 @@ export function checkUniqueIndexes(indexes: readonly IndexSpec[], key: ShardKeyP
 export function checkSupport(
   indexes: readonly IndexSpec[],
   key: ShardKeyPattern,
-  options: { unique: boolean; enforceUniqueness: boolean; empty: boolean; hasArrays: boolean },
+  options: {
+    unique: boolean;
+    enforceUniqueness: boolean;
+    empty: boolean;
+    /** The indexes that hold documents with arrays. */
+    multikey: ReadonlySet<IndexSpec>;
+  },
 ): boolean {
   const candidates = indexes.filter((index) => hasKeyAsPrefix(index, key));
-  const usable = options.hasArrays ? [] : supportingIndexes(indexes, key);
-  if (usable.length > 0) {
+  if (supportingIndexes(indexes, key).some((index) => !options.multikey.has(index))) {
     const unique = indexes.some((index) => isExactly(index, key) && (index.unique || isIdIndex(index)));
     if (options.unique && options.enforceUniqueness && !unique && key.paths[0] !== "_id") {
       throw new CommandError(
@@ -153,7 +158,7 @@ export function checkSupport(
   }
   if (options.empty && !candidates.some((index) => isExactly(index, key))) return false;
   const reasons = candidates.map((index) => {
-    const why = [...objections(index), ...(options.hasArrays ? ["Index key is multikey."] : [])];
+    const why = [...objections(index), ...(options.multikey.has(index) ? ["Index key is multikey."] : [])];
     return ` Index ${index.name} cannot be used for sharding because [ ${why.join(" ")} ]`;
   });
   throw new CommandError(

@@ -32,6 +32,7 @@ import {
   request,
 } from "../../protocol/index.js";
 import type { Database } from "../catalog/entries.js";
+import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import { ShardCursor } from "../merging/shardCursor.js";
 import { collectionsOn } from "../support/databases.js";
@@ -71,19 +72,32 @@ export async function moveDatabase(context: RouterContext, database: Database, t
     }
     await catalog.movePrimary(db, to);
   } catch (error) {
-    for (const one of created.reverse()) {
-      await quietly(context, "a copy of movePrimary was not dropped", () => dropOn(context, to, one));
-    }
+    // Where the config server's reply was lost, the catalog has been read again: it may have moved after all.
+    const hasMoved = catalog.database(db)?.primary === to;
+    if (hasMoved) await dropAll(context, from, moving);
+    else await dropAll(context, to, created);
     const why = error instanceof Error ? error.message : String(error);
     await quietly(context, "config.changelog was not written", () =>
       catalog.log("movePrimary.error", db, { from, to, error: why }, from),
     );
     throw error;
   }
-  for (const one of moving.reverse()) {
-    await quietly(context, "movePrimary left a collection behind", () => dropOn(context, from, one));
-  }
+  await dropAll(context, from, moving);
   await catalog.log("movePrimary.end", db, { from, to }, from);
+}
+
+/** Drops what is on the wrong shard, views first; a shard that does not answer gets to it when it does. */
+async function dropAll(context: RouterContext, shard: string, all: readonly Moving[]): Promise<void> {
+  for (const one of [...all].reverse()) {
+    await quietly(context, "movePrimary left a collection behind", async () => {
+      try {
+        await dropOn(context, shard, one);
+      } catch (error) {
+        if (!isUnreachable(error)) throw error;
+        context.shards.owe(shard, request(one.db, { drop: one.name }), ErrorCode.NamespaceNotFound);
+      }
+    });
+  }
 }
 
 /** What is unsharded: collections first, views after what they read. */

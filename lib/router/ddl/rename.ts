@@ -9,7 +9,9 @@
  * The caller holds both names alone, so for clients it is one step. Up to 3 every step can be taken back, in reverse
  * order; after 3 the collection has its new name whatever happens.
  */
+import { ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
+import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import type { Namespace } from "../support/arguments.js";
 import { quietly } from "./fanOut.js";
@@ -33,8 +35,15 @@ export async function renameOnShards(context: RouterContext, from: RenameEnd, to
   const aside = asideName(context);
   const undo: (() => Promise<unknown>)[] = [];
   const rename = async (shard: string, source: string, target: string): Promise<void> => {
-    await shards.must(shard, "admin", { renameCollection: source, to: target });
-    undo.push(() => shards.must(shard, "admin", { renameCollection: target, to: source }));
+    const back = (): Promise<void> => renameBack(context, shard, target, source);
+    try {
+      await shards.must(shard, "admin", { renameCollection: source, to: target });
+    } catch (error) {
+      // Where the reply is lost it may have happened; if it has not, there is nothing to take back (26).
+      if (isUnreachable(error)) undo.push(back);
+      throw error;
+    }
+    undo.push(back);
   };
   const details = { source: from.ns, destination: to.ns };
   await catalog.log("renameCollection.start", from.ns, details, from.primary);
@@ -57,6 +66,24 @@ export async function renameOnShards(context: RouterContext, from: RenameEnd, to
     );
   }
   await catalog.log("renameCollection.end", from.ns, details, from.primary);
+}
+
+/** Renames if there is something to rename; a shard that does not answer gets to it when it does. */
+async function renameBack(
+  { shards }: RouterContext,
+  shard: string,
+  source: string,
+  target: string,
+): Promise<void> {
+  const command = request("admin", { renameCollection: source, to: target });
+  try {
+    const reply = await shards.run(shard, command);
+    const failure = isOk(reply) ? undefined : failureOf(reply);
+    if (failure && failure.code !== ErrorCode.NamespaceNotFound) throw failure;
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    shards.owe(shard, command, ErrorCode.NamespaceNotFound);
+  }
 }
 
 function partsOf(context: RouterContext, { collection, primary }: RenameEnd): string[] {

@@ -12,6 +12,7 @@ import {
   BsonType,
   compareDocuments,
   DocumentWriter,
+  fields,
   forEachField,
   getField,
   isTruthy,
@@ -21,7 +22,6 @@ import { CommandError, ErrorCode, failureOf, isOk, readCursorReply, request } fr
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { ShardCursor } from "../merging/shardCursor.js";
-import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import type { IndexSpec } from "./indexRules.js";
 import { readIndex } from "./indexRules.js";
 
@@ -33,7 +33,7 @@ export interface ShardCollection {
   readonly uuid: RawValue | undefined;
 }
 
-const SIMPLE_COLLATION = new DocumentWriter().string("locale", "simple").finish();
+export const SIMPLE_COLLATION = new DocumentWriter().string("locale", "simple").finish();
 
 /** A database and a collection in it. */
 export interface Names {
@@ -170,15 +170,30 @@ export async function isEmptyOn(
   return readCursorReply(await context.shards.run(shard, command)).batch.length === 0;
 }
 
-/** Whether any document on the shard has an array on the path of a key field. */
-export async function hasArraysOn(
+/** Those of the indexes that hold a document with an array, in whichever of their fields (§1.5). */
+export async function multikeyOn(
+  context: RouterContext,
+  shard: string,
+  names: Names,
+  indexes: readonly IndexSpec[],
+): Promise<Set<IndexSpec>> {
+  const multikey = new Set<IndexSpec>();
+  for (const index of indexes) {
+    const paths = fields(index.key).map(([path]) => path);
+    if (await hasArraysOn(context, shard, names, paths)) multikey.add(index);
+  }
+  return multikey;
+}
+
+/** Whether any document on the shard has an array on one of the paths. */
+async function hasArraysOn(
   context: RouterContext,
   shard: string,
   { db, name }: Names,
-  key: ShardKeyPattern,
+  paths: readonly string[],
 ): Promise<boolean> {
   const isArray = new DocumentWriter().field("$type", string("array")).finish();
-  const prefixes = new Set(key.paths.flatMap(pathAndParents));
+  const prefixes = new Set(paths.flatMap(pathAndParents));
   const any = [...prefixes].map((path) => new DocumentWriter().document(path, isArray).finish());
   const filter = new DocumentWriter().arrayOf("$or", any).finish();
   const find = new DocumentWriter().string("find", name).document("filter", filter).int32("limit", 1);

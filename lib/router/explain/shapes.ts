@@ -43,7 +43,7 @@ export const READ: ExplainedCommand = { isWrite: false, sorts: false, skip: 0, l
 export const WRITE: ExplainedCommand = { ...READ, isWrite: true };
 
 /** The name of the router's stage. */
-export function routerStage(shards: number, { isWrite, sorts }: ExplainedCommand): string {
+function routerStage(shards: number, { isWrite, sorts }: ExplainedCommand): string {
   if (isWrite) return "SHARD_WRITE";
   if (shards === 1) return "SINGLE_SHARD";
   return sorts ? "SHARD_MERGE_SORT" : "SHARD_MERGE";

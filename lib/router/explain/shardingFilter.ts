@@ -60,7 +60,7 @@ const FETCHED: ReadonlySet<string> = new Set(["FETCH", "COLLSCAN", "IDHACK", "CL
  * @param plan `winningPlan` or `executionStages` of one shard
  * @param key the shard key's fields
  */
-export function withShardingFilter(plan: Tree, key: readonly KeyField[]): Tree {
+function withShardingFilter(plan: Tree, key: readonly KeyField[]): Tree {
   // The root of a plan says whether it came from the plan cache; that stays with the root.
   const { isCached, ...root } = plan;
   const placed = place(root, key);

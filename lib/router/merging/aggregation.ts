@@ -41,7 +41,7 @@ import { splitForOneShard, splitPipeline, stageOf } from "./pipelineSplit.js";
 import type { HostState } from "./routerHost.js";
 
 /** Sources that give rows about each shard's part of a collection. */
-export const PER_SHARD_SOURCES: ReadonlySet<string> = new Set(["$collStats", "$indexStats"]);
+const PER_SHARD_SOURCES: ReadonlySet<string> = new Set(["$collStats", "$indexStats"]);
 
 /** An aggregation, views taken apart. */
 export interface Aggregation {

@@ -95,19 +95,27 @@ function hiddenProjection(names: readonly HiddenMeta[]): Uint8Array {
  */
 export function limitOfShards(limit: number | undefined, skip: number): RawValue | undefined {
   if (limit === undefined) return undefined;
-  const sum = BigInt(limit) + BigInt(skip);
-  if (sum < 2n ** 63n) return int64(sum);
+  const [most, before] = [limit, skip].map(exactly) as [bigint, bigint];
+  const sum = most + before;
+  if (sum <= MAX_INT64) return int64(sum);
   throw new CommandError(
     ErrorCode.Overflow,
-    `sum of limit and skip cannot be represented as a 64-bit integer, limit: ${limit}, skip: ${skip}`,
+    `sum of limit and skip cannot be represented as a 64-bit integer, limit: ${most}, skip: ${before}`,
   );
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** The greatest 64-bit integer is no double: it has become the power of two above it. */
+function exactly(count: number): bigint {
+  return count < 2 ** 63 ? BigInt(count) : MAX_INT64;
 }
 
 /**
  * Whether documents still have all sort fields, unchanged, after a projection.
  * Unsure means no.
  */
-export function keepsSortFields(projection: Uint8Array, sortPaths: readonly string[]): boolean {
+function keepsSortFields(projection: Uint8Array, sortPaths: readonly string[]): boolean {
   const included: string[] = [];
   const excluded: string[] = [];
   for (const [path, value] of fields(projection)) {

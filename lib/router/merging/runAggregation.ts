@@ -175,7 +175,7 @@ export function deadline({ environment }: RouterContext, request: Request): () =
 }
 
 /** A record of an aggregation for the trace; shards are added as they answer. */
-export function recordOf(
+function recordOf(
   context: RouterContext,
   { source, collection }: Aggregation,
   plan: AggregationPlan,

@@ -10,7 +10,8 @@
  * Catalog documents (chunk history, collection timestamps) use the same clock.
  */
 import type { RawValue } from "../../bson/index.js";
-import { binary, DocumentWriter, timestamp } from "../../bson/index.js";
+import { allocate } from "../../bson/bytes.js";
+import { binary, DocumentWriter, timestamp, writeInt32 } from "../../bson/index.js";
 import type { Environment } from "../../protocol/index.js";
 
 /** The signature of a cluster without authentication: a zero hash, key 0. */
@@ -24,6 +25,10 @@ export class LogicalClock {
   readonly #environment: Environment;
   #seconds = 0;
   #increment = 0;
+  /** What {@link stamp} appends, and the time that is in it. */
+  #tail = new Uint8Array(0);
+  #tailSeconds = 0;
+  #tailIncrement = 0;
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -45,25 +50,35 @@ export class LogicalClock {
     return timestamp(this.#seconds, this.#increment);
   }
 
+  /** Makes the tail say the present time: most replies follow each other without a tick between them. */
+  #stampTail(): void {
+    if (this.#tailSeconds === this.#seconds && this.#tailIncrement === this.#increment) return;
+    this.#tailSeconds = this.#seconds;
+    this.#tailIncrement = this.#increment;
+    const now = this.now();
+    this.#tail = new DocumentWriter()
+      .document(
+        "$clusterTime",
+        new DocumentWriter().field("clusterTime", now).document("signature", UNSIGNED).finish(),
+      )
+      .field("operationTime", now)
+      .finish()
+      .slice(4);
+  }
+
   /**
    * A reply with `$clusterTime` and `operationTime` appended.
    * @param body the reply document; not modified
    */
   stamp(body: Uint8Array): Uint8Array {
     if (this.#seconds === 0) this.tick();
-    const now = this.now();
-    const tail = new DocumentWriter()
-      .document(
-        "$clusterTime",
-        new DocumentWriter().field("clusterTime", now).document("signature", UNSIGNED).finish(),
-      )
-      .field("operationTime", now)
-      .finish();
+    this.#stampTail();
+    const tail = this.#tail;
     // The two documents joined: the first without its end mark, the second without its length.
-    const joined = new Uint8Array(body.length + tail.length - 5);
+    const joined = allocate(body.length + tail.length - 1);
     joined.set(body);
-    joined.set(tail.subarray(4), body.length - 1);
-    new DataView(joined.buffer).setInt32(0, joined.length, true);
+    joined.set(tail, body.length - 1);
+    writeInt32(joined, 0, joined.length);
     return joined;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { DocumentWriter, int32 } from "../../bson/index.js";
 import type { RawValue } from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
 import { failureOf, isOk, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
@@ -48,15 +49,22 @@ export async function deleteByIds(
   collection: { readonly db: string; readonly name: string },
   ids: readonly RawValue[],
 ): Promise<void> {
+  for (const command of deletionsOf(collection, ids)) {
+    const reply = await context.shards.run(shard, command);
+    if (!isOk(reply)) throw failureOf(reply);
+  }
+}
+
+/** The commands of {@link deleteByIds}. */
+export function* deletionsOf(
+  { db, name }: { readonly db: string; readonly name: string },
+  ids: readonly RawValue[],
+): Generator<Request> {
   for (let from = 0; from < ids.length; from += 1000) {
     const among = new DocumentWriter().values("$in", ids.slice(from, from + 1000)).finish();
     const q = new DocumentWriter().document("_id", among).finish();
     const deletes = [new DocumentWriter().document("q", q).field("limit", int32(0)).finish()];
-    const reply = await context.shards.run(
-      shard,
-      request(collection.db, { delete: collection.name }, { deletes }),
-    );
-    if (!isOk(reply)) throw failureOf(reply);
+    yield request(db, { delete: name }, { deletes });
   }
 }
 

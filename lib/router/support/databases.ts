@@ -73,7 +73,7 @@ export function checkDatabaseName(context: RouterContext, name: string): void {
  * The shard with the least data; of several, the first by id. A draining one is out of the question.
  * @throws CommandError ShardNotFound (70) where there is none
  */
-export async function leastLoadedShard(context: RouterContext): Promise<string> {
+async function leastLoadedShard(context: RouterContext): Promise<string> {
   const ids = context.shards.available;
   if (ids.length === 0) throw new CommandError(ErrorCode.ShardNotFound, "No shards found");
   const sizes = await Promise.all(ids.map((id) => dataSize(context, id)));

@@ -8,7 +8,7 @@
  * on byte for byte: what a shard does not understand, it refuses.
  */
 import type { RawValue } from "../../bson/index.js";
-import { DocumentWriter, forEachField } from "../../bson/index.js";
+import { DocumentWriter, forEachField, withoutFields } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 
 const STAYS_HERE: ReadonlySet<string> = new Set([
@@ -43,6 +43,7 @@ const NO_CHANGES: Changes = {};
  * @param changes fields to replace where they stand, to append if new, or to drop
  */
 export function forwardedBody(body: Uint8Array, changes: Changes = NO_CHANGES): Uint8Array {
+  if (changes === NO_CHANGES) return withoutFields(body, STAYS_HERE);
   const writer = new DocumentWriter();
   const done = new Set<string>();
   forEachField(body, (name, value) => {

@@ -9,9 +9,9 @@
  *     a write for several shards       goes to all of them at once
  *     a careful write                  finds its document, and then writes it
  *
- * In particular an update that moves its document to another shard is always
- * alone in its batch, as MongoDB demands (§4.5); here the router sees to it.
- * In an unordered batch careful writes come last.
+ * In an unordered batch careful writes come last. A careful update that would
+ * move its document to another shard is refused unless the client sent it alone
+ * (§4.5, singleDocument.ts).
  */
 import { CommandError } from "../../protocol/index.js";
 import type { ShardBatch } from "./batches.js";

@@ -6,10 +6,11 @@
  * is, the whole batch runs with the collection to itself and is routed anew,
  * because the map may have changed while waiting.
  */
-import type { Request } from "../../protocol/index.js";
+import type { Reply, Request } from "../../protocol/index.js";
 import { CommandError } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
+import { flag } from "../context.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { withCollection, withCollectionAlone } from "../support/collections.js";
 import type { ShardWork } from "../trace.js";
@@ -19,6 +20,7 @@ import { carryOut } from "./carryOut.js";
 import type { WriteRoute } from "./policy.js";
 import type { WriteReplies } from "./replies.js";
 import { sendBatches } from "./send.js";
+import { writeUnsharded } from "./unsharded.js";
 
 /** What differs between updates and deletes. */
 export interface WriteKind<S extends { readonly raw: Uint8Array }> {
@@ -38,10 +40,34 @@ export interface WriteKind<S extends { readonly raw: Uint8Array }> {
 }
 
 /**
+ * Carries out an update or delete command: on a sharded collection statement by statement, on any other whole.
+ * @param replies gets the outcomes on a sharded collection
+ */
+export async function runWrites<S extends { readonly raw: Uint8Array }>(
+  context: RouterContext,
+  request: Request,
+  ns: string,
+  kind: WriteKind<S>,
+  statements: readonly S[],
+  replies: WriteReplies,
+): Promise<Reply> {
+  const ordered = flag(request, "ordered", true);
+  for (;;) {
+    if (await executeWrites(context, request, ns, kind, statements, ordered, replies))
+      return replies.finish();
+    const reply = await withCollection(context, ns, async (collection) =>
+      // Sharded in the meantime: route it after all.
+      collection ? undefined : writeUnsharded(context, request, ns, statements.length),
+    );
+    if (reply) return reply;
+  }
+}
+
+/**
  * Carries out a batch.
  * @returns false when the collection is not sharded; nothing has happened then
  */
-export async function executeWrites<S extends { readonly raw: Uint8Array }>(
+async function executeWrites<S extends { readonly raw: Uint8Array }>(
   context: RouterContext,
   request: Request,
   ns: string,

@@ -248,7 +248,7 @@ export function updateOptions(
 }
 
 /** The three forms of an update: operators or a replacement (an object), a pipeline (an array). */
-export function formOf(value: RawValue): "operators" | "replacement" | "pipeline" {
+function formOf(value: RawValue): "operators" | "replacement" | "pipeline" {
   if (value.type === BsonType.array) return "pipeline";
   return firstField(asDocument(value))?.[0].startsWith("$") ? "operators" : "replacement";
 }
@@ -260,7 +260,7 @@ export function formOf(value: RawValue): "operators" | "replacement" | "pipeline
  * that repeats the key values its filter pins keeps the document where it is. A
  * pipeline can do anything.
  */
-export function mayChangeKey(
+function mayChangeKey(
   value: RawValue,
   key: ShardKeyPattern,
   pinned: readonly RawValue[] | undefined,

@@ -43,6 +43,8 @@ export interface CarefulTerms extends WriteTerms {
   readonly bypassEmptyTsReplacement: boolean;
   /** The command came with a transaction number. */
   readonly retryable: boolean;
+  /** The command has no other statement; only then may a document move to another shard (§4.5). */
+  readonly onlyStatement: boolean;
 }
 
 /** What is looked for, and whether its filter gives the whole shard key. */
@@ -102,7 +104,10 @@ export async function updateOneAlone(
   const change = { ...terms, rules: context.rules, pinsKey: search.pinsKey, multi: spec.multi };
   const owner = ownerAfter(collection, before, after, change) ?? found.shard;
   if (owner === found.shard) await replaceById(context, owner, collection, id, after, terms);
-  else await moveDocument(context, collection, { from: found.shard, to: owner }, id, after, terms);
+  else {
+    refuseMoveInBatch(terms);
+    await moveDocument(context, collection, { from: found.shard, to: owner }, id, after, terms);
+  }
   return { kind: "updated", before, after, modified: true };
 }
 
@@ -139,6 +144,15 @@ export async function refuseKeyChanges(
     }
   }
   return matched;
+}
+
+/** @throws CommandError InvalidOptions (72) */
+function refuseMoveInBatch({ onlyStatement }: CarefulTerms): void {
+  if (onlyStatement) return;
+  throw new CommandError(
+    ErrorCode.InvalidOptions,
+    "Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1",
+  );
 }
 
 /** Inserts the document of an upsert that found nothing. */
@@ -221,6 +235,7 @@ async function upsertAlone(
   const targeted = target.shards.length === 1 ? target.shards[0] : undefined;
   const change = { rules: context.rules, retryable: terms.retryable };
   const owner = ownerOfUpsert(collection, after, targeted, change);
+  if (targeted !== undefined && owner !== targeted) refuseMoveInBatch(terms);
   await insertOne(context, owner, collection, after, terms);
   return { kind: "upserted", id: getField(after, "_id")!, after };
 }

@@ -17,6 +17,7 @@ export interface CommandTerms extends CarefulTerms {
 
 /**
  * Reads them.
+ * @param statements how many the command has
  * @param concernErrors receives what shards say about the write concern
  * @throws CommandError TypeMismatch (14)
  */
@@ -24,6 +25,7 @@ export function commandTerms(
   context: RouterContext,
   request: Request,
   concernErrors: ConcernErrors,
+  statements = 1,
 ): CommandTerms {
   return {
     expressions: expressionOptions(context, request),
@@ -31,6 +33,7 @@ export function commandTerms(
     bypassDocumentValidation: flag(request, "bypassDocumentValidation"),
     bypassEmptyTsReplacement: flag(request, "bypassEmptyTsReplacement"),
     retryable: bodyField(request, "txnNumber") !== undefined,
+    onlyStatement: statements === 1,
     writeConcern: optionalField(request, "writeConcern"),
     concernErrors,
   };
