@@ -89,6 +89,8 @@ async function ratios(what, { key, mapOf }, sideOf) {
   const times = await compare(sides);
   for (const size of SIZES.slice(1)) {
     const among = `${what} among ${size.toLocaleString("en")} chunks / among 1,000`;
-    report(among, times[size] / times[1_000], size === 1_000_000 ? "≤ 2" : undefined);
+    // A bare look-up is a part of routing a key, and has no goal of its own.
+    const isRouting = what.startsWith("routing");
+    report(among, times[size] / times[1_000], isRouting && size === 1_000_000 ? "≤ 2" : undefined);
   }
 }

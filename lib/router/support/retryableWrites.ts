@@ -204,6 +204,29 @@ async function runSingle(
   return reply;
 }
 
+/** Which statements ran before, by the group that they ran in, and which have not. */
+function sortOut(
+  groups: readonly Group[],
+  count: number,
+  idOf: (index: number) => number,
+): { known: Map<Group, number[]>; fresh: number[] } {
+  const known = new Map<Group, number[]>();
+  const fresh: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const group = groups.length > 0 ? groupOf(groups, idOf(index)) : undefined;
+    const indexes = group && known.get(group);
+    if (indexes) indexes.push(index);
+    else if (group) known.set(group, [index]);
+    else fresh.push(index);
+  }
+  return { known, fresh };
+}
+
+/** Apart, because of what its closure costs whoever might make it: nearly every write comes once. */
+function groupOf(groups: readonly Group[], id: number): Group | undefined {
+  return groups.find(({ ids }) => ids.has(id));
+}
+
 async function runBatch(
   session: Session,
   request: Request,
@@ -212,16 +235,7 @@ async function runBatch(
 ): Promise<Reply> {
   const statements = documentsOf(request, BATCHES[command]);
   const idOf = statementIds(request.body, command, statements.length);
-  const known = new Map<Group, number[]>();
-  const fresh: number[] = [];
-  for (let index = 0; index < statements.length; index++) {
-    const id = idOf(index);
-    const group = session.groups.find(({ ids }) => ids.has(id));
-    const indexes = group && known.get(group);
-    if (indexes) indexes.push(index);
-    else if (group) known.set(group, [index]);
-    else fresh.push(index);
-  }
+  const { known, fresh } = sortOut(session.groups, statements.length, idOf);
   for (const [group, indexes] of known) refuseUnknowable(group, indexes.length, command);
   if (known.size === 0) {
     const reply = await execute(request);

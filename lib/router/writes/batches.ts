@@ -47,18 +47,23 @@ export class BatchBuilder {
 
   /** Adds one write for one shard. */
   add(index: number, document: Uint8Array, shard: string): void {
-    let batch = this.#last;
-    if (batch?.shard !== shard) {
-      batch = this.#ordered ? undefined : this.#byShard.get(shard);
-      if (!batch) {
-        batch = { shard, documents: [], indexes: [] };
-        this.batches.push(batch);
-        this.#byShard.set(shard, batch);
-      }
-      this.#last = batch;
-    }
+    const batch = this.batchFor(shard);
     batch.documents.push(document);
     batch.indexes.push(index);
+  }
+
+  /** The batch that the next write for a shard belongs to; of an unordered list there is one for each shard. */
+  batchFor(shard: string): ShardBatch {
+    let batch = this.#last;
+    if (batch?.shard === shard) return batch;
+    batch = this.#ordered ? undefined : this.#byShard.get(shard);
+    if (!batch) {
+      batch = { shard, documents: [], indexes: [] };
+      this.batches.push(batch);
+      this.#byShard.set(shard, batch);
+    }
+    this.#last = batch;
+    return batch;
   }
 }
 
@@ -83,15 +88,19 @@ export function routeInserts(
 ): InsertRoute {
   const builder = new BatchBuilder(ordered);
   const errors: { index: number; error: CommandError }[] = [];
-  const met = new Map<number, { readonly shard: string; documents: number }>();
+  const met = new Map<number, { readonly batch: ShardBatch; documents: number }>();
   for (let index = 0; index < documents.length; index++) {
     const document = documents[index]!;
     try {
       const chunk = routeInsert(document, table, rules);
       let group = met.get(chunk);
-      if (!group) met.set(chunk, (group = { shard: table.chunks.ownerOf(chunk), documents: 0 }));
+      if (!group)
+        met.set(chunk, (group = { batch: builder.batchFor(table.chunks.ownerOf(chunk)), documents: 0 }));
       group.documents += 1;
-      builder.add(index, document, group.shard);
+      // In an ordered list the chunk's shard may have a new batch by now.
+      const batch = ordered ? builder.batchFor(group.batch.shard) : group.batch;
+      batch.documents.push(document);
+      batch.indexes.push(index);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       errors.push({ index, error });
