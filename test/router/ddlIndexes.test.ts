@@ -191,6 +191,13 @@ describe("collMod", () => {
         hidden: true,
       });
     }
+    // A document with an array makes the other one no substitute, on the shard that has it (§1.5: not multikey).
+    await cluster.ok("library", { collMod: "c", index: { keyPattern: { x: 1 }, hidden: false } });
+    await cluster.ok("library", { insert: "c", documents: [{ x: -1, b: [1, 2] }] });
+    expect(await cluster.run("library", hide)).toMatchObject({ code: 72 });
+    expect(await cluster.run("library", { dropIndexes: "c", index: "x_1" })).toMatchObject({ code: 370 });
+    await cluster.ok("library", { delete: "c", deletes: [{ q: { x: -1, b: 1 }, limit: 1 }] });
+    await cluster.ok("library", hide);
     // Now the other one is the last.
     const other = { collMod: "c", index: { keyPattern: { x: 1, b: 1 }, hidden: true } };
     expect(await cluster.run("library", other)).toMatchObject({ code: 72 });

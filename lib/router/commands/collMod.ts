@@ -26,7 +26,8 @@ import type { Command, RouterContext } from "../context.js";
 import { homeOf } from "../context.js";
 import { fanOut, rawReply, settle } from "../ddl/fanOut.js";
 import type { IndexSpec } from "../ddl/indexRules.js";
-import { isLastForKey, mayBeUnique } from "../ddl/indexRules.js";
+import { mayBeUnique } from "../ddl/indexRules.js";
+import { isLastForKey } from "../ddl/lastKeyIndex.js";
 import { describeOn, indexesOn, shardsWithParts } from "../ddl/shardCollections.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
@@ -61,8 +62,8 @@ async function modifyOnShards(
   const change = bodyField(request, "index");
   const before = new Map<string, Before>();
   for (const shard of shards) before.set(shard, await stateOn(context, shard, collection, change));
-  for (const { index, indexes } of before.values()) {
-    if (index) checkIndexChange(context, collection, asDocument(change!), index, indexes);
+  for (const [shard, { index, indexes }] of before) {
+    if (index) await checkIndexChange(context, shard, collection, asDocument(change!), index, indexes);
   }
   if (change?.type === BsonType.object && isTruthy(getField(asDocument(change), "unique"))) {
     const attempt = forwardedRequest(request, { dryRun: bool(true), collectionUUID: undefined });
@@ -107,15 +108,17 @@ async function stateOn(
  * @throws CommandError InvalidOptions (72) for hiding the last index of the key, CannotCreateIndex (67) for a unique
  * index that shards can't enforce apart
  */
-function checkIndexChange(
+async function checkIndexChange(
   context: RouterContext,
-  { key }: ShardedCollection,
+  shard: string,
+  collection: ShardedCollection,
   change: Uint8Array,
   index: IndexSpec,
   indexes: readonly IndexSpec[],
-): void {
+): Promise<void> {
+  const { key } = collection;
   const hides = isTruthy(getField(change, "hidden"));
-  if (hides && isLastForKey(indexes, [index], key, context.rules)) {
+  if (hides && (await isLastForKey(context, shard, collection, indexes, [index]))) {
     throw new CommandError(
       ErrorCode.InvalidOptions,
       "Cannot hide the only compatible index for this collection's shard key",

@@ -23,7 +23,8 @@ import { homeOf, requiredField } from "../context.js";
 import type { Outcome } from "../ddl/fanOut.js";
 import { fanOut, rawReply, settle } from "../ddl/fanOut.js";
 import type { IndexSpec } from "../ddl/indexRules.js";
-import { isLastForKey, supportingIndexes } from "../ddl/indexRules.js";
+import { supportingIndexes } from "../ddl/indexRules.js";
+import { isLastForKey } from "../ddl/lastKeyIndex.js";
 import { createIndexesOn, indexesOn, shardsWithParts } from "../ddl/shardCollections.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
@@ -64,16 +65,16 @@ async function dropOnShards(
   });
 }
 
-function dropSome(
+async function dropSome(
   context: RouterContext,
   request: Request,
   collection: ShardedCollection,
   before: ReadonlyMap<string, readonly IndexSpec[]>,
   which: RawValue,
 ): Promise<Outcome[]> {
-  for (const indexes of before.values()) {
+  for (const [shard, indexes] of before) {
     const gone = indexes.filter((index) => names(which, index));
-    if (!isLastForKey(indexes, gone, collection.key, context.rules)) continue;
+    if (!(await isLastForKey(context, shard, collection, indexes, gone))) continue;
     throw new CommandError(
       ErrorCode.CannotDropShardKeyIndex,
       "Cannot drop the only compatible index for this collection's shard key",

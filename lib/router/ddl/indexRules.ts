@@ -29,7 +29,6 @@ import {
 import type { RawValue } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
-import type { Rules } from "../rules.js";
 
 /** An index as `listIndexes` describes it. */
 export interface IndexSpec {
@@ -88,24 +87,6 @@ export function supportingIndexes(indexes: readonly IndexSpec[], key: ShardKeyPa
   return indexes
     .filter((index) => hasKeyAsPrefix(index, key) && objections(index).length === 0)
     .sort((a, b) => fields(a.key).length - fields(b.key).length);
-}
-
-/**
- * Whether the last index that supports the key would be gone, where the release keeps it (§1.5).
- * @param indexes the collection's indexes on one shard
- * @param gone those of them that are to be dropped or hidden
- */
-export function isLastForKey(
-  indexes: readonly IndexSpec[],
-  gone: readonly IndexSpec[],
-  key: ShardKeyPattern,
-  rules: Rules,
-): boolean {
-  if (!(key.isHashed ? rules.lastHashedKeyIndexProtected : rules.lastKeyIndexProtected)) return false;
-  const supporting = supportingIndexes(indexes, key);
-  return (
-    supporting.some((index) => gone.includes(index)) && supporting.every((index) => gone.includes(index))
-  );
 }
 
 /** Whether a unique index can be kept on a collection with this shard key. */
