@@ -174,7 +174,21 @@ async function boot(
   });
   const engine = await openEngine(options, environment, progress);
   closers.push(() => engine.close());
+  try {
+    return await bootOn(engine, environment, options, closers);
+  } catch (error) {
+    if (!engine.losses?.length || !(error instanceof Error)) throw error;
+    throw new Error(`${error.message} (${engine.losses.join("; ")})`, { cause: error });
+  }
+}
 
+/** The parts on an engine. */
+async function bootOn(
+  engine: Engine,
+  environment: (part: string) => Environment,
+  options: ResolvedOptions,
+  closers: Closer[],
+): Promise<{ info: ClusterInfo; router: Router; engine: Engine }> {
   const names = Array.from({ length: options.shards }, (_, index) => shardName(index));
   const [config, ...started] = await engine.start(["cfg", ...names]);
   if (!config) throw new Error("the config server was not created");

@@ -72,6 +72,18 @@ describe("a cluster of processes", () => {
     expect(folders()).toEqual([expect.stringMatching(/^shardlab-cluster-/)]);
   });
 
+  it("tells when a server ends though nobody asked it to, and starts it again", async () => {
+    const lines = said.length;
+    process.kill(await pidOf(cluster.info.shards[1]!.uri), "SIGKILL");
+    await vi.waitFor(() => expect(said.slice(lines)).toEqual(["shardB ended by itself (SIGKILL)"]), 5_000);
+    await cluster.restartShard("shardB");
+    expect(await listens(cluster.info.shards[1]!.uri)).toBe(true);
+    // Asked to: no word of it.
+    await cluster.killShard("shardB");
+    await cluster.restartShard("shardB");
+    expect(said).toHaveLength(lines + 1);
+  });
+
   it("routes as the embedded one does", async () => {
     const admin = client.db("admin");
     await admin.command({ shardCollection: "library.events", key: { deviceId: "hashed" } });

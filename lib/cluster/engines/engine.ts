@@ -26,6 +26,8 @@ export interface Engine {
   kill?(id: string): Promise<void>;
   /** Starts a killed server again, on its old address. */
   restart?(id: string): Promise<void>;
+  /** Servers that ended though nobody asked them to, one line of text each. */
+  readonly losses?: readonly string[];
   /** Ends everything that was started, also what is only half up. */
   close(): Promise<void>;
 }

@@ -60,6 +60,7 @@ interface Part {
 }
 
 export class ProgramEngine implements Engine {
+  readonly losses: string[] = [];
   readonly #choice: ProgramChoice;
   readonly #progress: Progress;
   readonly #caretaker = new Caretaker();
@@ -154,6 +155,10 @@ export class ProgramEngine implements Engine {
     );
     try {
       await instance.start();
+      instance.onLoss = (how) => {
+        this.losses.push(`${id} ended by itself (${how})`);
+        this.#progress(`${id} ended by itself (${how})`);
+      };
     } catch (error) {
       throw new ClusterError(
         ClusterErrorCode.startFailed,
@@ -186,6 +191,8 @@ export class ProgramEngine implements Engine {
 class Instance extends MongoInstance {
   /** The last that the program said went wrong. */
   lastWords = "";
+  /** Told when the program ends though nobody asked it to. */
+  onLoss: ((how: string) => void) | undefined;
   readonly #program: string;
   readonly #caretaker: Caretaker;
 
@@ -212,9 +219,15 @@ class Instance extends MongoInstance {
   async kill(): Promise<void> {
     const child = this.mongodProcess;
     if (!child || !this.running) return;
+    this.onLoss = undefined;
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     child.kill("SIGKILL");
     await gone;
+  }
+
+  override stop(): Promise<boolean> {
+    this.onLoss = undefined;
+    return super.stop();
   }
 
   /** MONGOMS_SYSTEM_BINARY would win over what we ask for: the program that was chosen is the one that runs. */
@@ -223,7 +236,10 @@ class Instance extends MongoInstance {
     const { pid } = child;
     if (pid !== undefined) {
       this.#caretaker.watch(pid);
-      child.once("exit", () => this.#caretaker.forget(pid));
+      child.once("exit", (code, signal) => {
+        this.#caretaker.forget(pid);
+        this.onLoss?.([signal ?? `code ${code}`, this.lastWords].filter(Boolean).join(": "));
+      });
     }
     return child;
   }
