@@ -177,7 +177,9 @@ async function boot(
   try {
     return await bootOn(engine, environment, options, closers);
   } catch (error) {
-    if (!engine.losses?.length || !(error instanceof Error)) throw error;
+    // An error with a remedy of its own has another cause.
+    const isExplained = error instanceof ClusterError || error instanceof ListenError;
+    if (isExplained || !engine.losses?.length || !(error instanceof Error)) throw error;
     throw new Error(`${error.message} (${engine.losses.join("; ")})`, { cause: error });
   }
 }

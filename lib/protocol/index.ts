@@ -59,6 +59,9 @@ export {
 export type { ParameterDefinition, ParameterDetails } from "./parameters.js";
 export * as parameters from "./parameters.js";
 export { ParameterSet } from "./parameters.js";
+export { getParameters, setParameters } from "./parameterCommands.js";
+export { hostInfoReply } from "./hostInfoReply.js";
+export { READ_FIELDS } from "./readFields.js";
 export type {
   CommandLine,
   ConnectionCounts,

@@ -2,32 +2,11 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ForkedHost } from "../../lib/cluster/index.js";
-import { ClusterError, forkHost } from "../../lib/cluster/index.js";
-import type { ClusterInfo } from "../../lib/cluster/index.js";
+import { ClusterError } from "../../lib/cluster/index.js";
+import { closeHosts, newHost, open } from "./hosts.js";
 import { listening, listens } from "./processes.js";
 
-interface Opened {
-  lab: string;
-  info: ClusterInfo;
-}
-const hosts: ForkedHost[] = [];
-
-afterEach(async () => {
-  for (const host of hosts.splice(0)) {
-    host.close();
-    await host.closed;
-  }
-});
-
-async function newHost(): Promise<ForkedHost> {
-  const host = await forkHost();
-  hosts.push(host);
-  return host;
-}
-
-const open = (host: ForkedHost, options: object = {}): Promise<Opened> =>
-  host.request("open", options) as Promise<Opened>;
+afterEach(closeHosts);
 
 describe("the host's methods", () => {
   it("open and close labs, several at once", async () => {

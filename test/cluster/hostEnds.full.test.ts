@@ -8,40 +8,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ForkedHost } from "../../lib/cluster/index.js";
 import { forkHost } from "../../lib/cluster/index.js";
-import type { ClusterInfo } from "../../lib/cluster/index.js";
+import { closeHosts, newHost, open } from "./hosts.js";
 import { alive, listens, startNode } from "./processes.js";
 import type { Program } from "./processes.js";
 
-interface Opened {
-  lab: string;
-  info: ClusterInfo;
-}
-const hosts: ForkedHost[] = [];
 const programs: Program[] = [];
 const folders: string[] = [];
 
 afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-  for (const host of hosts.splice(0)) {
-    host.close();
-    await host.closed;
-  }
+  await closeHosts();
   for (const program of programs.splice(0)) {
     program.child.kill("SIGKILL");
     await program.ended;
   }
 });
-
-async function newHost(): Promise<ForkedHost> {
-  const host = await forkHost();
-  hosts.push(host);
-  return host;
-}
-
-const open = (host: ForkedHost, options: object = {}): Promise<Opened> =>
-  host.request("open", options) as Promise<Opened>;
 
 describe("a host ends", () => {
   it("when its channel is closed", async () => {
@@ -81,8 +63,7 @@ describe("a host ends", () => {
   });
 
   it("also when it is in an endless loop", async () => {
-    const host = await forkHost(await endlessHost());
-    hosts.push(host);
+    const host = await newHost(await endlessHost());
     const asked = host.request("loop").catch((reason: unknown) => reason);
     host.close();
     expect(await asked).toMatchObject({ code: "host-gone" });

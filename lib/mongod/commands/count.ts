@@ -1,5 +1,5 @@
 /** count: how many documents match, from metadata where there is no filter. */
-import { collectionNamespace } from "../../protocol/index.js";
+import { collectionNamespace, READ_FIELDS } from "../../protocol/index.js";
 import type { Command, CommandContext } from "../command.js";
 import { executing } from "../cursors.js";
 import { expressionOptions } from "../expressionOptions.js";
@@ -13,7 +13,7 @@ import { countOnView, explainOnView } from "../views.js";
 
 export const count: Command = {
   name: "count",
-  fields: ["query", "limit", "skip", "hint", "collation", "fields"],
+  fields: READ_FIELDS.count,
   refused: { encryptionInformation: "queryable encryption", querySettings: "query settings" },
   help: "count objects in collection",
 

@@ -1,7 +1,12 @@
 /** distinct: the different values of a field; those inside arrays count one by one. */
 import type { Collation, RawValue } from "../../bson/index.js";
 import { asDocument, BsonType, document, elements, getField, sortableValue } from "../../bson/index.js";
-import { collectionNamespace, CommandError, MAX_BSON_OBJECT_BYTES } from "../../protocol/index.js";
+import {
+  collectionNamespace,
+  CommandError,
+  MAX_BSON_OBJECT_BYTES,
+  READ_FIELDS,
+} from "../../protocol/index.js";
 import type { Command, CommandContext } from "../command.js";
 import { executing } from "../cursors.js";
 import { expressionOptions } from "../expressionOptions.js";
@@ -15,7 +20,7 @@ import { distinctOnView, explainOnView } from "../views.js";
 
 export const distinct: Command = {
   name: "distinct",
-  fields: ["key", "query", "collation", "hint"],
+  fields: READ_FIELDS.distinct,
   refused: { encryptionInformation: "queryable encryption", querySettings: "query settings" },
   help: "the different values of a field",
 

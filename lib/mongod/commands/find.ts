@@ -13,6 +13,7 @@ import {
   cursorReply,
   ErrorCode,
   notSimulated,
+  READ_FIELDS,
 } from "../../protocol/index.js";
 import { checkLet } from "../../query/index.js";
 import type { Arguments, Command, CommandContext } from "../command.js";
@@ -28,29 +29,7 @@ import { explainOnView, findOnView } from "../views.js";
 
 export const find: Command = {
   name: "find",
-  fields: [
-    "filter",
-    "sort",
-    "projection",
-    "hint",
-    "skip",
-    "limit",
-    "batchSize",
-    "singleBatch",
-    "max",
-    "min",
-    "collation",
-    "let",
-    "returnKey",
-    "showRecordId",
-    "tailable",
-    "awaitData",
-    "noCursorTimeout",
-    "allowDiskUse",
-    "allowPartialResults",
-    "oplogReplay",
-    "readOnce",
-  ],
+  fields: READ_FIELDS.find,
   refused: {
     term: "replication commands",
     resumeAfter: "$_resumeAfter",

@@ -1,10 +1,6 @@
 /** setParameter: changes the server's parameters; answers what the first one was. */
-import type { RawValue } from "../../bson/index.js";
-import { forEachField } from "../../bson/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
+import { setParameters } from "../../protocol/index.js";
 import type { Command } from "../command.js";
-import { isGeneric } from "../command.js";
-import { treeReply } from "../tree.js";
 
 export const setParameter: Command = {
   name: "setParameter",
@@ -13,28 +9,5 @@ export const setParameter: Command = {
   adminOnly: true,
   onSecondary: "always",
   help: "set administrative option(s)",
-  run({ server, arguments: args }) {
-    const { parameters } = server;
-    const wanted = new Map<string, RawValue>();
-    let first = true;
-    forEachField(args.body, (name, value) => {
-      if (first) first = false;
-      else if (!isGeneric(name)) {
-        parameters.checkSettable(name);
-        wanted.set(name, value);
-      }
-    });
-    // In the order of names, as MongoDB goes through them; `was` is the first one's.
-    const names = [...wanted.keys()].sort();
-    const [firstName] = names;
-    if (firstName === undefined) {
-      throw new CommandError(
-        ErrorCode.InvalidOptions,
-        "no option found to set, use help:true to see options ",
-      );
-    }
-    const was = parameters.get(firstName);
-    for (const name of names) parameters.set(name, wanted.get(name) as RawValue);
-    return treeReply({ was });
-  },
+  run: ({ server, arguments: args }) => setParameters(server.parameters, args.body),
 };

@@ -4,7 +4,7 @@
  */
 import { asDocument, asNumber, BsonType, DocumentWriter, elements, getField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { isOk, okReply, readCursorReply } from "../../protocol/index.js";
+import { isOk, okReply, READ_FIELDS, readCursorReply } from "../../protocol/index.js";
 import { countAsAggregate, distinctAsAggregate, findAsAggregate } from "../../query/index.js";
 import { aggregate } from "../commands/aggregate.js";
 import type { RouterContext } from "../context.js";
@@ -12,33 +12,7 @@ import { checkFields } from "../context.js";
 import type { ResolvedView } from "./resolve.js";
 
 /** What each reading command takes; no shard sees the command that would check. */
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  find: [
-    "filter",
-    "sort",
-    "projection",
-    "hint",
-    "skip",
-    "limit",
-    "batchSize",
-    "singleBatch",
-    "max",
-    "min",
-    "collation",
-    "let",
-    "returnKey",
-    "showRecordId",
-    "tailable",
-    "awaitData",
-    "noCursorTimeout",
-    "allowDiskUse",
-    "allowPartialResults",
-    "oplogReplay",
-    "readOnce",
-  ],
-  count: ["query", "limit", "skip", "hint", "collation", "fields"],
-  distinct: ["key", "query", "collation", "hint"],
-};
+const FIELDS: Readonly<Record<string, readonly string[]>> = READ_FIELDS;
 
 /**
  * The aggregate command that a find, count or distinct on a view stands for; explain explains it.

@@ -1,0 +1,28 @@
+/** The arguments of the commands that read a collection or, translated into an aggregation, a view. */
+export const READ_FIELDS = {
+  find: [
+    "filter",
+    "sort",
+    "projection",
+    "hint",
+    "skip",
+    "limit",
+    "batchSize",
+    "singleBatch",
+    "max",
+    "min",
+    "collation",
+    "let",
+    "returnKey",
+    "showRecordId",
+    "tailable",
+    "awaitData",
+    "noCursorTimeout",
+    "allowDiskUse",
+    "allowPartialResults",
+    "oplogReplay",
+    "readOnce",
+  ],
+  count: ["query", "limit", "skip", "hint", "collation", "fields"],
+  distinct: ["key", "query", "collation", "hint"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
