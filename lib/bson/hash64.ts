@@ -22,7 +22,6 @@
 import { int64OfWords, readDouble, readInt32, writeInt32 } from "./bytes.js";
 import { canonicalType } from "./compare.js";
 import { decimalToBigInt, readDecimal } from "./decimal.js";
-import { recall, remember } from "./hashMemo.js";
 import { md5, message, reserve, state } from "./md5.js";
 import { closingNul, endOfName, endOfValue, startOfScope } from "./raw.js";
 import { BsonType, NULL, int64FromWords, type RawValue } from "./value.js";
@@ -46,11 +45,9 @@ export function hashWords(v: RawValue | undefined): Int32Array {
 }
 
 function digest(v: RawValue): void {
-  if (recall(v)) return;
   writeInt32(message, 0, 0); // the seed
   writeInt32(message, 4, canonicalType(v.type));
   md5(appendValue(8, v.type, v.bytes, v.start, v.end));
-  remember(v);
 }
 
 /** Appends a value's bytes at `at`; returns the position behind them. */

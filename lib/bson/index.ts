@@ -30,6 +30,7 @@ export { readDouble, readInt32, readInt64, readUint32, writeInt32 } from "./byte
 export {
   documentSortableKey,
   addHashToKey,
+  addHashWordsToKey,
   addToKey,
   beginKey,
   keyInto,

@@ -114,9 +114,14 @@ export function addToKey(v: RawValue, descending: boolean): void {
 
 /** Adds the hash of a value, or of a missing field, as the next component. */
 export function addHashToKey(v: RawValue | undefined): void {
-  key.byte(canonicalType(BsonType.int64) + 2);
   const words = hashWords(v);
-  writeInt64Key(key, words[1]!, words[0]!);
+  addHashWordsToKey(words[1]!, words[0]!);
+}
+
+/** The same for a hash that is known. */
+export function addHashWordsToKey(high: number, low: number): void {
+  key.byte(canonicalType(BsonType.int64) + 2);
+  writeInt64Key(key, high, low);
 }
 
 /** Ends the key. */

@@ -19,6 +19,17 @@ export interface ClientInfo {
   readonly address: string;
 }
 
+/**
+ * Hashes that the sender of some documents has computed: a router, to find each document's chunk. A shard in the same
+ * process need not compute them again for a hashed index on that path. They never travel over a wire.
+ */
+export interface KnownHashes {
+  /** Path of the hashed field, e.g. `device.id`. */
+  readonly path: string;
+  /** For each document the two words of its hash64, low before high. */
+  readonly words: Int32Array;
+}
+
 /** One MongoDB command with its document sequences. */
 export interface Request {
   /** Database the command runs in (`$db`). */
@@ -37,6 +48,8 @@ export interface Request {
   readonly client?: ClientInfo;
   /** Every document in it was found to be well-formed when its message was read: nobody has to look again. */
   readonly checked?: true;
+  /** Of an insert whose documents are a sequence. */
+  readonly hashes?: KnownHashes | undefined;
 }
 
 /** The answer to a request. */

@@ -1,5 +1,13 @@
 /** The language that all parts of the system speak: requests, replies, errors, and their bytes on the wire. */
-export type { ClientInfo, Endpoint, Environment, PoolStatistics, Reply, Request } from "./endpoint.js";
+export type {
+  ClientInfo,
+  Endpoint,
+  Environment,
+  KnownHashes,
+  PoolStatistics,
+  Reply,
+  Request,
+} from "./endpoint.js";
 export { EndpointUnreachableError } from "./endpoint.js";
 export {
   codeName,

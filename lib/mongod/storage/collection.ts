@@ -14,6 +14,7 @@ import type { DocumentKeys } from "./collectionIndex.js";
 import { CollectionIndex, sameKeys } from "./collectionIndex.js";
 import type { CollectionOptions } from "./collectionOptions.js";
 import type { IdPlace } from "./idFirst.js";
+import type { KnownHash } from "./indexKeys.js";
 import type { IndexSpec } from "./indexSpec.js";
 import { idIndexSpec } from "./indexSpec.js";
 import { RecordStore } from "./recordStore.js";
@@ -64,16 +65,17 @@ export class Collection {
   /**
    * Stores a document that has an `_id`. A capped collection that is full lets go of its oldest documents.
    * @param idPlace where the `_id` lies; in front when left out
+   * @param known a hash of the document
    * @returns its record id
    * @throws DuplicateKeyError (11000), CommandError 171, 16766, BadValue (2) where it is larger than a capped
    *   collection; nothing is stored then
    */
-  insert(document: Uint8Array, idPlace?: IdPlace): number {
+  insert(document: Uint8Array, idPlace?: IdPlace, known?: KnownHash): number {
     const { indexes } = this;
     const { capped } = this.settings;
     if (capped && document.length > capped.size)
       throw new CommandError(ErrorCode.BadValue, "object to insert exceeds cappedMaxSize");
-    for (const index of indexes) index.prepare(document);
+    for (const index of indexes) index.prepare(document, known);
     const id = this.records.insert(document, idPlace);
     for (const index of indexes) index.addPrepared(id, document);
     if (!this.settling) this.settleWhenIdle();

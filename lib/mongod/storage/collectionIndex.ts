@@ -14,6 +14,7 @@ import type { SortableKey } from "../../bson/index.js";
 import { KeyBytes, keyOfBytes } from "../../bson/index.js";
 import { BTree } from "./bTree.js";
 import { DuplicateKeyError } from "./duplicateKey.js";
+import type { KnownHash } from "./indexKeys.js";
 import { IndexKeys } from "./indexKeys.js";
 import type { IndexSpec } from "./indexSpec.js";
 import { KeyFilter } from "./keyFilter.js";
@@ -151,12 +152,13 @@ export class CollectionIndex {
 
   /**
    * Works out the keys of a document that is about to be stored, for {@link addPrepared} to put in.
+   * @param known a hash of the document
    * @throws DuplicateKeyError (11000), CommandError 171, 16766
    */
-  prepare(document: Uint8Array): void {
+  prepare(document: Uint8Array, known?: KnownHash): void {
     const { partialFilter, sparse, unique, prepareUnique } = this.spec;
     const { preparedKey } = this;
-    if (!partialFilter && this.keys.writeKey(document, sparse, preparedKey)) {
+    if (!partialFilter && this.keys.writeKey(document, sparse, preparedKey, known)) {
       this.preparedKeys = undefined;
       if ((unique || prepareUnique) && this.holds(preparedKey))
         throw this.duplicate(keyOfBytes(preparedKey.bytes, 0, preparedKey.length), document);

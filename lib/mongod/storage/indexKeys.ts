@@ -23,6 +23,7 @@
 import type { Collation, KeyBytes, RawValue, SortableKey } from "../../bson/index.js";
 import {
   addHashToKey,
+  addHashWordsToKey,
   addToKey,
   asDocument,
   beginKey,
@@ -40,6 +41,13 @@ import {
 } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { KeyField } from "../../query/index.js";
+
+/** The hash of the value at one path of a document. No array lies on that path. */
+export interface KnownHash {
+  readonly path: string;
+  high: number;
+  low: number;
+}
 
 /** The value that {@link IndexKeys.writeKey} looks at: one object for all of them. */
 const spot = { type: NULL.type as BsonType, bytes: NULL.bytes, start: 0, end: 0 };
@@ -90,22 +98,28 @@ export class IndexKeys {
 
   /**
    * Writes the key of a document that has exactly one, without arrays, without a string: the way of nearly every insert.
+   * @param known a hash of the document
    * @returns false where {@link of} must be asked
    */
-  writeKey(document: Uint8Array, sparse: boolean, target: KeyBytes): boolean {
+  writeKey(document: Uint8Array, sparse: boolean, target: KeyBytes, known?: KnownHash): boolean {
     spot.bytes = document;
-    const written = this.writeFields(document, sparse, target);
+    const written = this.writeFields(document, sparse, target, known);
     // Nothing here may keep a client's message.
     spot.bytes = NULL.bytes;
     return written;
   }
 
-  private writeFields(document: Uint8Array, sparse: boolean, target: KeyBytes): boolean {
+  private writeFields(document: Uint8Array, sparse: boolean, target: KeyBytes, known?: KnownHash): boolean {
     const { paths } = this;
     let present = !sparse;
     beginKey(this.collation);
     for (let i = 0; i < paths.length; i++) {
       const path = paths[i] as FieldPath;
+      // A sparse index must know whether there is a value at all.
+      if (known !== undefined && this.hashed[i] && !sparse && path.path === known.path) {
+        addHashWordsToKey(known.high, known.low);
+        continue;
+      }
       const found = path.place(document, spot);
       if (found ? spot.type === BsonType.array : path.parts.length > 1 && path.meetsArray(document))
         return false;

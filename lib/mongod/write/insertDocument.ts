@@ -1,6 +1,7 @@
 import type { Server } from "../command.js";
 import type { Collection } from "../storage/collection.js";
 import { idFirst, type IdPlace } from "../storage/idFirst.js";
+import type { KnownHash } from "../storage/indexKeys.js";
 import { prepareInsert } from "./prepareInsert.js";
 import { checkDocument, type Checks } from "./validation.js";
 
@@ -14,6 +15,7 @@ const id: IdPlace = { from: 4, end: 4 };
 
 /**
  * Stores one document that a client sent.
+ * @param known a hash of the document, as it was sent
  * @throws CommandError what {@link prepareInsert} and {@link checkDocument} throw; DuplicateKeyError (11000)
  */
 export function insertDocument(
@@ -21,8 +23,10 @@ export function insertDocument(
   collection: Collection,
   document: Uint8Array,
   options: InsertOptions,
+  known?: KnownHash,
 ): void {
   const prepared = prepareInsert(document, server, options.bypassEmptyTsReplacement, id);
   if (collection.settings.validator) checkDocument(server, collection, idFirst(prepared, id), options);
-  collection.insert(prepared, id);
+  // What was filled in is not what was hashed.
+  collection.insert(prepared, id, prepared === document ? known : undefined);
 }

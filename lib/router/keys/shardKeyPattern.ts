@@ -60,6 +60,8 @@ export class ShardKeyPattern {
   readonly text: string;
   /** Position of the hashed field, or -1. */
   readonly hashedField: number;
+  /** The path of a key that is one hashed field; else undefined. */
+  readonly onlyHashed: string | undefined;
   /** Whether `_id`, or a field inside it, is part of the key. */
   readonly includesId: boolean;
   /** The lower end of chunk space: every field MinKey. */
@@ -73,6 +75,7 @@ export class ShardKeyPattern {
     this.fields = keyFields;
     this.text = describeDocument(document);
     this.hashedField = keyFields.findIndex((field) => field.kind === "hashed");
+    this.onlyHashed = keyFields.length === 1 && this.isHashed ? keyFields[0]!.path : undefined;
     this.#paths = keyFields.map((field) => new FieldPath(field.path));
     this.includesId = this.#paths.some((path) => path.parts[0] === "_id");
     this.minimum = this.boundOf(keyFields.map(() => MIN_KEY));
@@ -128,17 +131,21 @@ export class ShardKeyPattern {
 
   /**
    * The chunk that a document belongs to: the hot path of every insert.
+   * @param hash of a key that is one hashed field: gets the two words of the hash, low before high …
+   * @param at … at this position and the next
    * @throws CommandError ShardKeyNotFound (61) for an array on the path
    */
-  chunkOf(document: Uint8Array, chunks: ChunkMap): number {
-    if (this.hashedField === 0 && this.#paths.length === 1) {
-      const line = chunks.hashLine();
-      if (line) {
-        const words = hashWords(placedValue(this.#paths[0]!, document));
-        return line.find(words[1]!, words[0]!);
-      }
+  chunkOf(document: Uint8Array, chunks: ChunkMap, hash?: Int32Array, at = 0): number {
+    if (this.onlyHashed === undefined) return chunks.find(this.keyOf(document));
+    const value = placedValue(this.#paths[0]!, document);
+    const words = hashWords(value);
+    const low = words[0]!;
+    const high = words[1]!;
+    if (hash) {
+      hash[at] = low;
+      hash[at + 1] = high;
     }
-    return chunks.find(this.keyOf(document));
+    return chunks.hashLine()?.find(high, low) ?? chunks.find(sortableHash(value));
   }
 
   /**

@@ -9,7 +9,7 @@
  */
 import type { RawValue } from "../../bson/index.js";
 import { DocumentWriter, forEachField, withoutFields } from "../../bson/index.js";
-import type { Request } from "../../protocol/index.js";
+import type { KnownHashes, Request } from "../../protocol/index.js";
 
 const STAYS_HERE: ReadonlySet<string> = new Set([
   "$db",
@@ -67,16 +67,15 @@ export function forwardedRequest(request: Request, changes: Changes = NO_CHANGES
   return { ...request, body: forwardedBody(request.body, changes) };
 }
 
-/** The same for a shard that gets only some of the documents. */
-export function forwardedWith(
+/** Part of a request for one of several shards: the same command with other documents. */
+export function withDocuments(
   request: Request,
+  body: Uint8Array,
   sequence: string,
   documents: readonly Uint8Array[],
-  changes: Changes = NO_CHANGES,
+  hashes?: KnownHashes,
 ): Request {
-  return {
-    ...request,
-    body: forwardedBody(request.body, { ...changes, [sequence]: undefined }),
-    sequences: new Map([[sequence, documents]]),
-  };
+  const { db, command, client } = request;
+  const sequences = new Map([[sequence, documents]]);
+  return { db, command, body, sequences, client, checked: request.checked, hashes };
 }

@@ -209,11 +209,13 @@ function sortOut(
   groups: readonly Group[],
   count: number,
   idOf: (index: number) => number,
-): { known: Map<Group, number[]>; fresh: number[] } {
+): { known: Map<Group, number[]>; fresh: readonly number[] } {
   const known = new Map<Group, number[]>();
+  // Nearly every write comes once.
+  if (groups.length === 0) return { known, fresh: firstNumbers(count) };
   const fresh: number[] = [];
   for (let index = 0; index < count; index++) {
-    const group = groups.length > 0 ? groupOf(groups, idOf(index)) : undefined;
+    const group = groupOf(groups, idOf(index));
     const indexes = group && known.get(group);
     if (indexes) indexes.push(index);
     else if (group) known.set(group, [index]);
@@ -222,7 +224,15 @@ function sortOut(
   return { known, fresh };
 }
 
-/** Apart, because of what its closure costs whoever might make it: nearly every write comes once. */
+/** The numbers 0, 1, 2, … that {@link firstNumbers} gave out last. */
+let numbers: readonly number[] = [];
+
+/** The first numbers from 0 on: clients that load data send batches of one size. */
+function firstNumbers(count: number): readonly number[] {
+  if (numbers.length !== count) numbers = Array.from({ length: count }, (_, index) => index);
+  return numbers;
+}
+
 function groupOf(groups: readonly Group[], id: number): Group | undefined {
   return groups.find(({ ids }) => ids.has(id));
 }

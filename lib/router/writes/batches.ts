@@ -22,48 +22,58 @@
  */
 import type { RoutingTable } from "../targeting/target.js";
 import type { Rules } from "../rules.js";
+import type { KnownHashes } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 
 /** Writes that one shard gets in one command. */
 export interface ShardBatch {
   readonly shard: string;
   /** Documents or statements, raw. */
-  readonly documents: Uint8Array[];
+  readonly documents: readonly Uint8Array[];
   /** For each of them its position in the client's batch. */
-  readonly indexes: number[];
+  readonly indexes: ArrayLike<number>;
+  /** Of an insert under a hashed key: what was computed to find the chunks. */
+  readonly hashes?: KnownHashes | undefined;
 }
 
-/** Collects routed writes, in the client's order, into batches. */
-export class BatchBuilder {
-  readonly batches: ShardBatch[] = [];
+/** Numbers the batches that a list of writes falls apart into: pure policy of the above. */
+class BatchNumbers {
+  /** The shard of each batch. */
+  readonly shards: string[] = [];
   readonly #ordered: boolean;
-  readonly #byShard = new Map<string, ShardBatch>();
-  /** The batch that got the last write. */
-  #last: ShardBatch | undefined;
+  readonly #byShard = new Map<string, number>();
 
   constructor(ordered: boolean) {
     this.#ordered = ordered;
   }
 
-  /** Adds one write for one shard. */
-  add(index: number, document: Uint8Array, shard: string): void {
-    const batch = this.batchFor(shard);
-    batch.documents.push(document);
-    batch.indexes.push(index);
+  /** The batch that the next write for a shard belongs to; of an unordered list there is one for each shard. */
+  batchFor(shard: string): number {
+    const { shards } = this;
+    const last = shards.length - 1;
+    if (last >= 0 && shards[last] === shard) return last;
+    const known = this.#ordered ? undefined : this.#byShard.get(shard);
+    if (known !== undefined) return known;
+    this.#byShard.set(shard, last + 1);
+    shards.push(shard);
+    return last + 1;
+  }
+}
+
+/** Collects routed writes, in the client's order, into batches. */
+export class BatchBuilder {
+  readonly batches: (ShardBatch & { readonly documents: Uint8Array[]; readonly indexes: number[] })[] = [];
+  readonly #numbers: BatchNumbers;
+
+  constructor(ordered: boolean) {
+    this.#numbers = new BatchNumbers(ordered);
   }
 
-  /** The batch that the next write for a shard belongs to; of an unordered list there is one for each shard. */
-  batchFor(shard: string): ShardBatch {
-    let batch = this.#last;
-    if (batch?.shard === shard) return batch;
-    batch = this.#ordered ? undefined : this.#byShard.get(shard);
-    if (!batch) {
-      batch = { shard, documents: [], indexes: [] };
-      this.batches.push(batch);
-      this.#byShard.set(shard, batch);
-    }
-    this.#last = batch;
-    return batch;
+  /** Adds one write for one shard. */
+  add(index: number, document: Uint8Array, shard: string): void {
+    const batch = (this.batches[this.#numbers.batchFor(shard)] ??= { shard, documents: [], indexes: [] });
+    batch.documents.push(document);
+    batch.indexes.push(index);
   }
 }
 
@@ -76,8 +86,21 @@ export interface InsertRoute {
   readonly perChunk: ReadonlyMap<number, number>;
 }
 
+/** A chunk that documents of the list belong to. */
+interface Group {
+  readonly shard: string;
+  /** The number of its shard's batch, in an unordered list. */
+  readonly batch: number;
+  documents: number;
+}
+
+/** What {@link routeInserts} notes of each document, in place of what it would otherwise have to allocate. */
+let batchOf = new Int32Array(1024);
+let wordsOf = new Int32Array(2048);
+
 /**
- * Routes documents by their shard keys.
+ * Routes documents by their shard keys: first each gets the number of its batch, and then the batches are made, as
+ * large as they will be.
  * @param ordered stop at the first document that cannot be routed
  */
 export function routeInserts(
@@ -86,33 +109,80 @@ export function routeInserts(
   rules: Pick<Rules, "missingKeyFieldsAllowed">,
   ordered: boolean,
 ): InsertRoute {
-  const builder = new BatchBuilder(ordered);
+  const count = documents.length;
+  if (batchOf.length < count) {
+    batchOf = new Int32Array(count);
+    wordsOf = new Int32Array(2 * count);
+  }
+  const numbers = new BatchNumbers(ordered);
   const errors: { index: number; error: CommandError }[] = [];
-  const met = new Map<number, { readonly batch: ShardBatch; documents: number }>();
-  for (let index = 0; index < documents.length; index++) {
-    const document = documents[index]!;
+  const groups = new Map<number, Group>();
+  let routed = count;
+  for (let index = 0; index < count; index++) {
+    batchOf[index] = -1;
     try {
-      const chunk = routeInsert(document, table, rules);
-      let group = met.get(chunk);
-      if (!group)
-        met.set(chunk, (group = { batch: builder.batchFor(table.chunks.ownerOf(chunk)), documents: 0 }));
+      const chunk = routeInsert(documents[index]!, table, rules, wordsOf, 2 * index);
+      let group = groups.get(chunk);
+      if (!group) {
+        const shard = table.chunks.ownerOf(chunk);
+        group = { shard, batch: numbers.batchFor(shard), documents: 0 };
+        groups.set(chunk, group);
+      }
       group.documents += 1;
       // In an ordered list the chunk's shard may have a new batch by now.
-      const batch = ordered ? builder.batchFor(group.batch.shard) : group.batch;
-      batch.documents.push(document);
-      batch.indexes.push(index);
+      batchOf[index] = ordered ? numbers.batchFor(group.shard) : group.batch;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       errors.push({ index, error });
-      if (ordered) break;
+      if (ordered) {
+        routed = index;
+        break;
+      }
     }
   }
-  const perChunk = new Map([...met].map(([chunk, group]) => [chunk, group.documents]));
-  return { batches: builder.batches, errors, perChunk };
+  const batches = cut(documents, routed, numbers.shards, table.key.onlyHashed);
+  const perChunk = new Map<number, number>();
+  for (const [chunk, group] of groups) perChunk.set(chunk, group.documents);
+  return { batches, errors, perChunk };
+}
+
+/**
+ * Makes the batches of the first documents by the numbers in {@link batchOf}.
+ * @param shards the shard of each batch
+ * @param hashedPath the path whose hashes are in {@link wordsOf}
+ */
+function cut(
+  documents: readonly Uint8Array[],
+  routed: number,
+  shards: readonly string[],
+  hashedPath: string | undefined,
+): ShardBatch[] {
+  const sizes = new Int32Array(shards.length);
+  for (let index = 0; index < routed; index++) if (batchOf[index]! >= 0) sizes[batchOf[index]!]! += 1;
+  const batches = shards.map((shard, number) => {
+    const size = sizes[number]!;
+    const hashes =
+      hashedPath === undefined ? undefined : { path: hashedPath, words: new Int32Array(2 * size) };
+    return { shard, documents: new Array<Uint8Array>(size), indexes: new Int32Array(size), hashes };
+  });
+  sizes.fill(0);
+  for (let index = 0; index < routed; index++) {
+    const number = batchOf[index]!;
+    if (number < 0) continue;
+    const at = sizes[number]!++;
+    const batch = batches[number]!;
+    batch.documents[at] = documents[index]!;
+    batch.indexes[at] = index;
+    if (!batch.hashes) continue;
+    batch.hashes.words[2 * at] = wordsOf[2 * index]!;
+    batch.hashes.words[2 * at + 1] = wordsOf[2 * index + 1]!;
+  }
+  return batches;
 }
 
 /**
  * Routes one document.
+ * @param hash see {@link ShardKeyPattern.chunkOf}
  * @returns the chunk that it belongs to
  * @throws CommandError ShardKeyNotFound (61) for an array on the key's path, and before 4.4 for a missing key field
  */
@@ -120,9 +190,11 @@ export function routeInsert(
   document: Uint8Array,
   { key, chunks }: RoutingTable,
   rules: Pick<Rules, "missingKeyFieldsAllowed">,
+  hash?: Int32Array,
+  at?: number,
 ): number {
   if (!rules.missingKeyFieldsAllowed) refuseMissing(key.missingFrom(document));
-  return key.chunkOf(document, chunks);
+  return key.chunkOf(document, chunks, hash, at);
 }
 
 /** Before 4.4 a document had to have every key field (§4.2). */

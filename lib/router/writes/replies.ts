@@ -57,7 +57,7 @@ export class WriteReplies {
    * @param indexes the client's position of each write the shard got
    * @param shard who replied; undefined for a reply that the router made
    */
-  add(reply: Reply, indexes: readonly number[], ordered: boolean, shard?: string): void {
+  add(reply: Reply, indexes: ArrayLike<number>, ordered: boolean, shard?: string): void {
     if (!isOk(reply)) {
       this.addFailure(indexes, failureOf(reply), ordered);
       return;
@@ -72,8 +72,9 @@ export class WriteReplies {
   }
 
   /** A shard failed as a whole: so did each of its writes; of an ordered batch the first, and nothing follows. */
-  addFailure(indexes: readonly number[], failure: CommandError, ordered: boolean): void {
-    for (const index of ordered ? indexes.slice(0, 1) : indexes) this.addError(index, failure);
+  addFailure(indexes: ArrayLike<number>, failure: CommandError, ordered: boolean): void {
+    const count = ordered ? Math.min(1, indexes.length) : indexes.length;
+    for (let i = 0; i < count; i++) this.addError(indexes[i]!, failure);
   }
 
   /** Adds a write that failed before it reached a shard. */
@@ -130,7 +131,7 @@ function shortened(errors: readonly Uint8Array[]): readonly Uint8Array[] {
 }
 
 /** Adds a shard's list of numbered entries to `all`, under the client's numbers. */
-function renumber(list: RawValue, indexes: readonly number[], all: Numbered[]): void {
+function renumber(list: RawValue, indexes: ArrayLike<number>, all: Numbered[]): void {
   if (list.type !== BsonType.array)
     throw new CommandError(ErrorCode.TypeMismatch, "a shard's reply has a bad list");
   for (const value of elements(asDocument(list))) {

@@ -7,7 +7,7 @@ import type { Request } from "../../protocol/index.js";
 import { CommandError } from "../../protocol/index.js";
 import { asWriteFailure } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
-import { forwardedWith } from "../support/forward.js";
+import { forwardedBody, withDocuments } from "../support/forward.js";
 import type { ShardWork } from "../trace.js";
 import type { ShardBatch } from "./batches.js";
 import type { WriteReplies } from "./replies.js";
@@ -27,45 +27,40 @@ export async function sendBatches(
   replies: WriteReplies,
   work: ShardWork[],
 ): Promise<void> {
+  const body = forwardedBody(request.body, {
+    ordered: bool(ordered),
+    collectionUUID: undefined,
+    [sequence]: undefined,
+  });
+  const send = async ({ shard, documents, indexes, hashes }: ShardBatch): Promise<void> => {
+    const started = context.environment.now();
+    const command = withDocuments(request, body, sequence, documents, hashes);
+    try {
+      const reply = await context.shards.run(shard, command);
+      replies.add(reply, indexes, ordered, shard);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      replies.addFailure(indexes, asWriteFailure(error, shard), ordered);
+    }
+    note(work, shard, documents.length, context.environment.now() - started);
+  };
   if (!ordered) {
-    await Promise.all(
-      batches.map((batch) => sendBatch(context, request, sequence, batch, false, replies, work)),
-    );
+    await Promise.all(batches.map(send));
     return;
   }
   for (const batch of batches) {
-    await sendBatch(context, request, sequence, batch, true, replies, work);
+    await send(batch);
     if (replies.failed) return;
   }
 }
 
-async function sendBatch(
-  context: RouterContext,
-  request: Request,
-  sequence: string,
-  batch: ShardBatch,
-  ordered: boolean,
-  replies: WriteReplies,
-  work: ShardWork[],
-): Promise<void> {
-  const started = context.environment.now();
-  const command = forwardedWith(request, sequence, batch.documents, {
-    ordered: bool(ordered),
-    collectionUUID: undefined,
-  });
-  try {
-    const reply = await context.shards.run(batch.shard, command);
-    replies.add(reply, batch.indexes, ordered, batch.shard);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    replies.addFailure(batch.indexes, asWriteFailure(error, batch.shard), ordered);
+/** Adds what a shard was sent to the trace. */
+function note(work: ShardWork[], shard: string, sent: number, ms: number): void {
+  const known = work.find((entry) => entry.shard === shard);
+  if (!known) {
+    work.push({ shard, sent, ms });
+    return;
   }
-  const ms = context.environment.now() - started;
-  const known = work.find(({ shard }) => shard === batch.shard);
-  if (known) {
-    known.sent = (known.sent ?? 0) + batch.documents.length;
-    known.ms = (known.ms ?? 0) + ms;
-  } else {
-    work.push({ shard: batch.shard, sent: batch.documents.length, ms });
-  }
+  known.sent = (known.sent ?? 0) + sent;
+  known.ms = (known.ms ?? 0) + ms;
 }

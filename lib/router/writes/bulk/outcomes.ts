@@ -56,7 +56,7 @@ export class BulkOutcomes {
    * Adds a document of a shard's reply.
    * @param indexes the client's position of each operation the shard got
    */
-  addReply(reply: Uint8Array, indexes: readonly number[]): void {
+  addReply(reply: Uint8Array, indexes: ArrayLike<number>): void {
     const index = indexes[numberIn(reply, "idx")];
     if (index === undefined) return;
     const upserted = getField(reply, "upserted");

@@ -71,11 +71,12 @@ export class BulkSender {
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       const failure = asWriteFailure(error, shard);
-      for (const index of ordered ? indexes.slice(0, 1) : indexes) this.#outcomes.fail(index, failure);
+      const count = ordered ? Math.min(1, indexes.length) : indexes.length;
+      for (let i = 0; i < count; i++) this.#outcomes.fail(indexes[i]!, failure);
     }
   }
 
-  async #addReplies(shard: string, first: Reply, indexes: readonly number[]): Promise<void> {
+  async #addReplies(shard: string, first: Reply, indexes: ArrayLike<number>): Promise<void> {
     for (let reply = first; ;) {
       if (!isOk(reply)) throw failureOf(reply);
       const { id, batch } = readCursorReply(reply);
