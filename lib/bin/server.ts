@@ -106,7 +106,9 @@ class Server {
     for (const host of this.#settings.bindIps) {
       const existing = this.#mongod;
       const server = await serve(
-        existing ? this.#witness(existing) : (address) => this.#witness(this.#newMongod(address)),
+        existing
+          ? this.#witness(existing.member)
+          : (address) => this.#witness(this.#newMongod(address).member),
         {
           host,
           port,

@@ -258,13 +258,71 @@ export function nameBytes(name: string): Uint8Array {
   return bytes;
 }
 
+/** The document that {@link surveyNames} looked at last, and a bit for each of its top-level names. */
+let surveyed: Uint8Array | undefined;
+let surveyedNames = 0;
+
+/** One of 32 bits for a name: different names may share one. */
+function nameBit(bytes: Uint8Array, start: number, end: number): number {
+  return start === end ? 1 : 1 << (bytes[start]! * 3 + bytes[end - 1]! + (end - start) * 5);
+}
+
+/**
+ * Makes {@link getField} quick for names that a document does not have, until another one is surveyed. A server asks
+ * a command's body for some forty fields, of which it has five. The document must not change meanwhile; at the end
+ * {@link forgetNames} lets go of it.
+ */
+export function surveyNames(doc: Uint8Array): void {
+  const limit = closingNul(doc, 0);
+  let names = 0;
+  for (let at = 4; at < limit;) {
+    const nameEnd = endOfName(doc, at + 1, limit);
+    names |= nameBit(doc, at + 1, nameEnd);
+    at = endOfValue(doc, doc[at]!, nameEnd + 1, limit);
+  }
+  surveyed = doc;
+  surveyedNames = names;
+}
+
+/** See {@link surveyNames}. */
+export function forgetNames(): void {
+  surveyed = undefined;
+}
+
 /** The document's own field `name` (no dots understood), or undefined. */
 export function getField(doc: Uint8Array, name: string): RawValue | undefined {
-  return findField(doc, 0, nameBytes(name));
+  const bytes = nameBytes(name);
+  if (doc === surveyed && (surveyedNames & nameBit(bytes, 0, bytes.length)) === 0) return undefined;
+  return findField(doc, 0, bytes);
+}
+
+/** Names of fields, for {@link withoutFields}. */
+export class NameSet {
+  readonly #names: ReadonlySet<string>;
+  readonly #bits: number;
+
+  constructor(names: Iterable<string>) {
+    this.#names = new Set(names);
+    let bits = 0;
+    for (const name of this.#names) {
+      const bytes = nameBytes(name);
+      bits |= nameBit(bytes, 0, bytes.length);
+    }
+    this.#bits = bits;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Whether a name in UTF-8 is one of them. */
+  hasBytes(bytes: Uint8Array, start: number, end: number): boolean {
+    return (this.#bits & nameBit(bytes, start, end)) !== 0 && this.#names.has(decodeUtf8(bytes, start, end));
+  }
 }
 
 /** A copy of `doc` without the top-level fields of these names; neighbours that stay are copied in one piece. */
-export function withoutFields(doc: Uint8Array, names: ReadonlySet<string>): Uint8Array {
+export function withoutFields(doc: Uint8Array, names: NameSet): Uint8Array {
   const limit = closingNul(doc, 0);
   const kept = allocate(limit + 1);
   let size = 4;
@@ -276,7 +334,7 @@ export function withoutFields(doc: Uint8Array, names: ReadonlySet<string>): Uint
   for (let at = 4; at < limit;) {
     const nameEnd = endOfName(doc, at + 1, limit);
     const end = endOfValue(doc, doc[at]!, nameEnd + 1, limit);
-    if (names.has(decodeUtf8(doc, at + 1, nameEnd))) {
+    if (names.hasBytes(doc, at + 1, nameEnd)) {
       keepUpTo(at);
       from = end;
     }

@@ -6,7 +6,7 @@
  * and fields that MongoDB understands but the engine doesn't are refused with
  * code 238: nothing that would change an answer is ignored.
  */
-import type { Arguments, Environment, Reply, Request } from "../protocol/index.js";
+import type { Arguments, Environment, LogicalClock, Reply, Request } from "../protocol/index.js";
 import type { OnSecondary } from "./availability.js";
 import type { CursorRegistry } from "./cursors.js";
 import type { FsyncLock } from "./fsyncLock.js";
@@ -25,6 +25,8 @@ import type { Catalog } from "./storage/catalog.js";
 /** The state that commands work on. */
 export interface Server {
   readonly environment: Environment;
+  /** Moves on with every write. */
+  readonly clock: LogicalClock;
   readonly catalog: Catalog;
   readonly cursors: CursorRegistry;
   readonly sessions: SessionCatalog;

@@ -21,8 +21,10 @@ import {
   BsonType,
   double,
   DocumentWriter,
+  forgetNames,
   getField,
   isNumeric,
+  surveyNames,
   validateDocument,
 } from "../bson/index.js";
 import type { Endpoint, Reply, Request } from "../protocol/index.js";
@@ -33,6 +35,7 @@ import {
   ErrorCode,
   errorReply,
   isOk,
+  LogicalClock,
   SERVER_VERSION,
 } from "../protocol/index.js";
 import type { Server } from "./command.js";
@@ -74,6 +77,18 @@ export class Mongod implements Endpoint {
     this.ttlMonitor.start();
   }
 
+  /**
+   * The same server as clients on a port of its own see it: a member of a replica set tells them the time in each reply,
+   * and drivers send it back. A router in this process has a clock of its own and asks {@link run}.
+   */
+  readonly member: Endpoint = {
+    run: async (request) => {
+      const reply = await this.run(request);
+      const { replication, clock } = this.server;
+      return replication?.initiated ? clock.stamp(reply) : reply;
+    },
+  };
+
   /** Answers one command. Failures are replies; the promise never rejects. */
   run(request: Request): Promise<Reply> {
     const { fsyncLock } = this.server;
@@ -110,6 +125,7 @@ export class Mongod implements Endpoint {
       }
       reply = failureReply(error);
     }
+    forgetNames();
     const command = findCommand(request.command);
     if (command) server.statistics.record(command.name, request, reply, now() - started);
     else server.statistics.unknownCommands++;
@@ -127,6 +143,7 @@ export class Mongod implements Endpoint {
       for (const documents of request.sequences.values())
         for (const document of documents) validateDocument(document);
     }
+    surveyNames(request.body);
     const args = new Arguments(command.name, request.body, command);
     if (command.adminOnly && request.db !== "admin") {
       throw new CommandError(
@@ -140,7 +157,9 @@ export class Mongod implements Endpoint {
     checkAvailable(command, request, server.replication);
     const interrupt = new Interrupt(() => server.environment.now(), maxTime(args));
     const reply = command.run({ server, request, arguments: args, interrupt });
-    return isWrite(command, request) ? withWriteConcern(reply, args) : reply;
+    if (!isWrite(command, request)) return reply;
+    server.clock.advance();
+    return withWriteConcern(reply, args);
   }
 
   private newServer(): Server {
@@ -150,6 +169,7 @@ export class Mongod implements Endpoint {
     for (const [name, text] of Object.entries(options.parameters ?? {})) parameters.setFromText(name, text);
     return {
       environment,
+      clock: new LogicalClock(environment),
       catalog: new Catalog(environment),
       cursors: new CursorRegistry(environment, () => parameters.number("cursorTimeoutMillis")),
       sessions: new SessionCatalog(environment),

@@ -8,6 +8,7 @@ export type {
   Reply,
   Request,
 } from "./endpoint.js";
+export { LogicalClock } from "./clock.js";
 export { EndpointUnreachableError } from "./endpoint.js";
 export {
   codeName,

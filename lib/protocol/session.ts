@@ -90,7 +90,7 @@ export function retryableNumber(body: Uint8Array, command: string): RetryableNum
   if (txnNumber < 0n) {
     throw new CommandError(ErrorCode.InvalidOptions, "Transaction number cannot be negative");
   }
-  return { session, txnNumber };
+  return { session: sortableValue(session), txnNumber };
 }
 
 /**
@@ -152,6 +152,10 @@ export function incompatibleRetry(command: string, before: string, txnNumber: bi
 
 /** The key of a session given as `{id: UUID}`. @throws CommandError TypeMismatch (14) */
 export function sessionKey(lsid: Uint8Array): string {
+  return sortableValue(sessionId(lsid));
+}
+
+function sessionId(lsid: Uint8Array): RawValue {
   const id = getField(lsid, "id");
   if (!id) {
     throw new CommandError(
@@ -160,14 +164,15 @@ export function sessionKey(lsid: Uint8Array): string {
     );
   }
   if (id.type !== BsonType.binary) throw wrongFieldType("lsid.id", "binData", id);
-  return sortableValue(id);
+  return id;
 }
 
-function sessionOf(body: Uint8Array, command: string): string | undefined {
+/** The id of a command's session. */
+function sessionOf(body: Uint8Array, command: string): RawValue | undefined {
   const lsid = present(getField(body, "lsid"));
   if (!lsid) return undefined;
   if (lsid.type !== BsonType.object) throw wrongFieldType(`${command}.lsid`, "object", lsid);
-  return sessionKey(asDocument(lsid));
+  return sessionId(asDocument(lsid));
 }
 
 /** Multi-document transactions are not simulated; nothing may be written as if it could be rolled back. */

@@ -12,7 +12,7 @@ import {
   topLevelNames,
 } from "../bson/index.js";
 import type { RawValue } from "../bson/index.js";
-import type { Environment, Reply, Request } from "../protocol/index.js";
+import type { Environment, LogicalClock, Reply, Request } from "../protocol/index.js";
 import { bodyField, CommandError, ErrorCode, wrongFieldType } from "../protocol/index.js";
 import type { Catalog } from "./catalog/catalog.js";
 import type { ShardRegistry } from "./catalog/shards.js";
@@ -20,7 +20,6 @@ import { CONFIG_SHARD } from "./catalog/shards.js";
 import type { ExpressionOptions } from "../query/index.js";
 import type { CursorStore } from "./merging/cursorStore.js";
 import type { Rules } from "./rules.js";
-import type { LogicalClock } from "./support/clock.js";
 import type { IdSource } from "./support/ids.js";
 import type { NamespaceLocks } from "./support/locks.js";
 import type { ServerState } from "./server/state.js";

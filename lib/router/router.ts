@@ -10,8 +10,16 @@
  *
  * Whatever a command throws becomes a failure reply here, in one place.
  */
+import { forgetNames, surveyNames } from "../bson/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
-import { checkRequest, CommandError, ErrorCode, errorReply, notSimulated } from "../protocol/index.js";
+import {
+  checkRequest,
+  CommandError,
+  ErrorCode,
+  errorReply,
+  LogicalClock,
+  notSimulated,
+} from "../protocol/index.js";
 import { Catalog } from "./catalog/catalog.js";
 import { CONFIG_SHARD, ShardRegistry } from "./catalog/shards.js";
 import { asQueryFailure, isUnreachable } from "./catalog/unreachable.js";
@@ -24,7 +32,6 @@ import { rulesFor } from "./rules.js";
 import type { RouterProcess } from "./server/state.js";
 import { ServerState } from "./server/state.js";
 import { restoreShard } from "./ddl/restoreShard.js";
-import { LogicalClock } from "./support/clock.js";
 import { IdSource } from "./support/ids.js";
 import { NamespaceLocks } from "./support/locks.js";
 import { RetryableWrites } from "./support/retryableWrites.js";
@@ -105,6 +112,7 @@ export class Router implements Endpoint {
     running.set(opid, { request, since });
     let reply: Reply;
     try {
+      surveyNames(request.body);
       if (!command) throw unknownCommand(request.command, isAbsent);
       reply = await this.#dispatch(request, command);
     } catch (error) {
@@ -115,9 +123,10 @@ export class Router implements Endpoint {
       reply = errorReply(request.command === "find" ? asQueryFailure(error) : error);
     }
     running.delete(opid);
+    forgetNames();
     if (command) statistics.record(command.name, request, reply, environment.now() - since);
     else statistics.unknownCommands += 1;
-    return { body: clock.stamp(reply.body) };
+    return clock.stamp(reply);
   }
 
   /**
@@ -133,7 +142,7 @@ export class Router implements Endpoint {
     void this.#context.cursors.closeAll();
   }
 
-  async #dispatch(request: Request, command: Command): Promise<Reply> {
+  #dispatch(request: Request, command: Command): Promise<Reply> | Reply {
     if (command.adminOnly && request.db !== "admin") {
       throw new CommandError(
         ErrorCode.Unauthorized,

@@ -42,6 +42,23 @@ export async function compare(sides, rounds = 7, warmUp = 1) {
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
 }
 
+/**
+ * The ratio direct / router of the milliseconds that `measure` finds, on several clusters one after the other: the
+ * compiler decides anew in each process what it makes fast, which moves so close a ratio by some hundredths.
+ * @param measure {() => Promise<{direct: number, router: number}>}
+ * @returns the median, and all of them in order
+ */
+export async function ratioOnClusters(measure, clusters = 5) {
+  const ratios = [];
+  for (let i = 0; i < clusters; i++) {
+    const times = await measure();
+    ratios.push(times.direct / times.router);
+  }
+  ratios.sort((a, b) => a - b);
+  console.log(`  on ${clusters} clusters: ${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}`);
+  return median(ratios);
+}
+
 /** Prints one line: what, the ratio, what it is measured against, and the goal if there is one. */
 export function report(what, ratio, goal) {
   const verdict = goal === undefined ? "" : `   (goal ${goal})`;

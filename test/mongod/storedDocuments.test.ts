@@ -65,13 +65,14 @@ describe("what may be stored", () => {
     await t.run({ update: "b", updates: [{ q: {}, u: { $set: { u: empty } } }] });
     expect(await t.find("b")).toEqual([{ _id: 1, t: empty, u: empty }]);
     await t.run({ update: "b", updates: [{ q: {}, u: { t: empty } }] });
-    expect(await t.find("b")).toEqual([{ _id: 1, t: new Timestamp({ t: seconds, i: 3 }) }]);
+    // Each write is an event too: 3 is the first insert, 4 and 5 are the next two writes.
+    expect(await t.find("b")).toEqual([{ _id: 1, t: new Timestamp({ t: seconds, i: 6 }) }]);
     await t.run({
       update: "b",
       updates: [{ q: {}, u: { $currentDate: { x: { $type: "timestamp" }, y: { $type: "timestamp" } } } }],
     });
     expect(await t.find("b", {}, { projection: { _id: 0, x: 1, y: 1 } })).toEqual([
-      { x: new Timestamp({ t: seconds, i: 4 }), y: new Timestamp({ t: seconds, i: 5 }) },
+      { x: new Timestamp({ t: seconds, i: 8 }), y: new Timestamp({ t: seconds, i: 9 }) },
     ]);
   });
 

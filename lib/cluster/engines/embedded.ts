@@ -24,8 +24,8 @@ export class EmbeddedEngine implements Engine {
       let mongod: Mongod | undefined;
       const counts: ConnectionCounts = { current: 0, total: 0 };
       const server: TcpServer = await serve(
-        (host) =>
-          (mongod = new Mongod({
+        (host) => {
+          mongod = new Mongod({
             environment: this.#environment(id),
             host,
             replSet: id,
@@ -38,7 +38,9 @@ export class EmbeddedEngine implements Engine {
             }),
             network: () => server.traffic(),
             pid: process.pid,
-          })),
+          });
+          return mongod.member;
+        },
         { counts },
       );
       const endpoint = mongod as Mongod | undefined;

@@ -8,7 +8,6 @@ import type { CollectionIndex } from "../storage/collectionIndex.js";
 import { checkNesting, MAX_NESTING } from "./nesting.js";
 import { idFirst, type IdPlace } from "../storage/idFirst.js";
 import { prepareInsert } from "./prepareInsert.js";
-import { nextTimestamp } from "./timestamps.js";
 import { checkDocument, type Checks } from "./validation.js";
 
 const TOO_DEEP = `Document exceeds maximum nesting depth of ${MAX_NESTING}`;
@@ -41,7 +40,7 @@ export interface Change {
 export function applyUpdate(run: UpdateRun, recordId: number): Change {
   const { server, collection, update, filter, now } = run;
   const before = collection.records.get(recordId) as Uint8Array;
-  const after = update.apply(before, { now, filter, nextTimestamp: () => nextTimestamp(server) });
+  const after = update.apply(before, { now, filter, nextTimestamp: () => server.clock.tick() });
   if (after === before) return { before, after };
   if (after.length > MAX_BSON_OBJECT_BYTES) {
     throw new CommandError(17419, `Resulting document after update is larger than ${MAX_BSON_OBJECT_BYTES}`);
@@ -65,7 +64,7 @@ export function makeUpsert(
 ): Uint8Array {
   const document = upsertDocument(filter, update, {
     now: server.environment.now(),
-    nextTimestamp: () => nextTimestamp(server),
+    nextTimestamp: () => server.clock.tick(),
     newId: () => server.objectIds.next(),
     supplied,
   });

@@ -16,7 +16,6 @@ import type { Query } from "../planner/query.js";
 import type { Collection } from "../storage/collection.js";
 import type { DeleteStatement } from "./deleteStatement.js";
 import { idsOf } from "./matching.js";
-import { nextTimestamp } from "./timestamps.js";
 import type { UpdateStatement } from "./updateStatement.js";
 
 /** What the writing stage would have done. */
@@ -67,7 +66,7 @@ function countChanges(
     const after = update.apply(before, {
       now: server.environment.now(),
       filter: query.filter.node,
-      nextTimestamp: () => nextTimestamp(server),
+      nextTimestamp: () => server.clock.tick(),
     });
     if (after !== before) changes++;
   }

@@ -13,7 +13,6 @@ import { fillTimestamps } from "../../query/index.js";
 import type { Server } from "../command.js";
 import type { IdPlace } from "../storage/idFirst.js";
 import { checkNesting, MAX_NESTING } from "./nesting.js";
-import { nextTimestamp } from "./timestamps.js";
 
 /** What a look at the names of the top level told. */
 interface Survey {
@@ -70,7 +69,7 @@ export function prepareInsert(
 
 /** Apart, because a closure costs whoever might make it. */
 function withTimestamps(document: Uint8Array, server: Server): Uint8Array {
-  return fillTimestamps(document, () => nextTimestamp(server));
+  return fillTimestamps(document, () => server.clock.tick());
 }
 
 function look(document: Uint8Array): void {

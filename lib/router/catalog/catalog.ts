@@ -19,11 +19,10 @@
  */
 import type { RawValue } from "../../bson/index.js";
 import { asDocument, asNumber, date, DocumentWriter, getField, string } from "../../bson/index.js";
-import type { Environment } from "../../protocol/index.js";
+import type { Environment, LogicalClock } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import type { Rules } from "../rules.js";
-import type { LogicalClock } from "../support/clock.js";
 import { forwardedBody } from "../support/forward.js";
 import type { IdSource } from "../support/ids.js";
 import { Changelog } from "./changelog.js";

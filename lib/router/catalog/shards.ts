@@ -6,6 +6,7 @@
  * reserved id `config`: it holds the databases `config` and `admin`, but no
  * chunk and no user's data.
  */
+import { getField, NameSet, withoutFields } from "../../bson/index.js";
 import type { Endpoint, Reply, Request } from "../../protocol/index.js";
 import {
   CommandError,
@@ -129,7 +130,14 @@ export class ShardRegistry {
    * @returns the shard's reply, which may be a failure
    * @throws CommandError when no reply came, see {@link unreachable}
    */
-  async run(id: string, command: Request): Promise<Reply> {
+  run(id: string, command: Request): Promise<Reply> {
+    const shard = this.#shards.get(id);
+    // A server in this process is never gone, and tells only its own clients the time.
+    if (shard?.endpoint.breaks === undefined && shard?.owed.length === 0) return shard.endpoint.run(command);
+    return this.#runRemote(id, command);
+  }
+
+  async #runRemote(id: string, command: Request): Promise<Reply> {
     const shard = this.get(id);
     const { endpoint } = shard;
     if (this.#onReturn && endpoint.breaks !== shard.knownBreaks) {
@@ -142,7 +150,8 @@ export class ShardRegistry {
     }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await endpoint.run(command);
+        const reply = await endpoint.run(command);
+        return withoutTimes(reply);
       } catch (error) {
         if (!(error instanceof EndpointUnreachableError)) throw error;
         if (error.mayHaveRun && attempt < ATTEMPTS && isRepeatable(command)) continue;
@@ -192,4 +201,21 @@ export class ShardRegistry {
     if (!isOk(reply)) throw failureOf(reply);
     return reply.body;
   }
+}
+
+/** What a member of a replica set says of the time; the router says it itself. */
+const TIMES = new NameSet([
+  "$clusterTime",
+  "operationTime",
+  "$configTime",
+  "$topologyTime",
+  "$gleStats",
+  "lastCommittedOpTime",
+]);
+
+function withoutTimes(reply: Reply): Reply {
+  const { body } = reply;
+  return getField(body, "$clusterTime") || getField(body, "operationTime")
+    ? { body: withoutFields(body, TIMES) }
+    : reply;
 }

@@ -8,10 +8,10 @@
  * on byte for byte: what a shard does not understand, it refuses.
  */
 import type { RawValue } from "../../bson/index.js";
-import { DocumentWriter, forEachField, withoutFields } from "../../bson/index.js";
+import { DocumentWriter, forEachField, NameSet, withoutFields } from "../../bson/index.js";
 import type { KnownHashes, Request } from "../../protocol/index.js";
 
-const STAYS_HERE: ReadonlySet<string> = new Set([
+const STAYS_HERE = new NameSet([
   "$db",
   "lsid",
   "txnNumber",
@@ -63,8 +63,11 @@ export function forwardedBody(body: Uint8Array, changes: Changes = NO_CHANGES): 
 }
 
 /** A whole request for a shard; document sequences go along untouched. */
-export function forwardedRequest(request: Request, changes: Changes = NO_CHANGES): Request {
-  return { ...request, body: forwardedBody(request.body, changes) };
+export function forwardedRequest(
+  { db, command, body, sequences, client, checked }: Request,
+  changes: Changes = NO_CHANGES,
+): Request {
+  return { db, command, body: forwardedBody(body, changes), sequences, client, checked };
 }
 
 /** Part of a request for one of several shards: the same command with other documents. */

@@ -100,7 +100,7 @@ export async function answerByOneShard(
 }
 
 /** The one shard's reply, or an empty batch where it is gone and the client takes what there is. */
-async function byOneShard(
+function byOneShard(
   context: RouterContext,
   request: Request,
   ns: string,
@@ -108,10 +108,10 @@ async function byOneShard(
   work: ShardWork | undefined,
 ): Promise<Reply> {
   const origin = originOf(request);
-  try {
-    return await passThrough(context, shard, forwardedRequest(request), work, origin);
-  } catch (error) {
-    if (request.command !== "find" || !origin.partial || !isPassedOver(error)) throw error;
+  const reply = passThrough(context, shard, forwardedRequest(request), work, origin);
+  if (request.command !== "find" || !origin.partial) return reply;
+  return reply.catch((error: unknown) => {
+    if (!isPassedOver(error)) throw error;
     return cursorReply(ns, 0n, [], "firstBatch", undefined, true);
-  }
+  });
 }

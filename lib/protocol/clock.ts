@@ -1,18 +1,19 @@
 /**
- * The cluster's logical clock.
+ * The logical clock of a cluster, or of a member of a replica set.
  *
- * Every reply through a router carries `$clusterTime` and `operationTime`
+ * Every reply of a router, and of a member to its clients, carries `$clusterTime` and `operationTime`
  * (facts-mongos.md §0): timestamps of (seconds, counter) that never go back.
  * The seconds follow the wall clock, the counter orders events inside one
  * second. Drivers send the highest `$clusterTime` they saw back with the next
  * command; with one router nobody can know a later one, so it is not read.
  *
- * Catalog documents (chunk history, collection timestamps) use the same clock.
+ * Catalog documents (chunk history, collection timestamps) and the timestamps
+ * that a server fills in use the same clock.
  */
-import type { RawValue } from "../../bson/index.js";
-import { allocate } from "../../bson/bytes.js";
-import { binary, DocumentWriter, timestamp, writeInt32 } from "../../bson/index.js";
-import type { Environment } from "../../protocol/index.js";
+import type { RawValue } from "../bson/index.js";
+import { allocate } from "../bson/bytes.js";
+import { binary, DocumentWriter, timestamp, writeInt32 } from "../bson/index.js";
+import type { Environment, Reply } from "./endpoint.js";
 
 /** The signature of a cluster without authentication: a zero hash, key 0. */
 const UNSIGNED: Uint8Array = new DocumentWriter()
@@ -36,13 +37,18 @@ export class LogicalClock {
 
   /** A new timestamp, later than all before. */
   tick(): RawValue {
+    this.advance();
+    return this.now();
+  }
+
+  /** Moves on by one event. */
+  advance(): void {
     const seconds = Math.floor(this.#environment.now() / 1000);
     if (seconds > this.#seconds) {
       this.#seconds = seconds;
       this.#increment = 0;
     }
     this.#increment += 1;
-    return this.now();
   }
 
   /** The latest timestamp that {@link tick} gave. */
@@ -68,10 +74,10 @@ export class LogicalClock {
 
   /**
    * A reply with `$clusterTime` and `operationTime` appended.
-   * @param body the reply document; not modified
+   * @param reply not modified
    */
-  stamp(body: Uint8Array): Uint8Array {
-    if (this.#seconds === 0) this.tick();
+  stamp({ body }: Reply): Reply {
+    if (this.#seconds === 0) this.advance();
     this.#stampTail();
     const tail = this.#tail;
     // The two documents joined: the first without its end mark, the second without its length.
@@ -79,6 +85,6 @@ export class LogicalClock {
     joined.set(body);
     joined.set(tail, body.length - 1);
     writeInt32(joined, 0, joined.length);
-    return joined;
+    return { body: joined };
   }
 }
