@@ -315,6 +315,10 @@ export class NameSet {
     return this.#names.has(name);
   }
 
+  [Symbol.iterator](): Iterator<string> {
+    return this.#names.values();
+  }
+
   /** Whether a name in UTF-8 is one of them. */
   hasBytes(bytes: Uint8Array, start: number, end: number): boolean {
     return (this.#bits & nameBit(bytes, start, end)) !== 0 && this.#names.has(decodeUtf8(bytes, start, end));

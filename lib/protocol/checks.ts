@@ -189,6 +189,15 @@ export function checkBatchSize(statements: number): void {
 }
 
 /**
+ * Checks the documents or statements of a write, before any of it runs.
+ * @throws CommandError InvalidLength (16) for none or too many, BSONObjectTooLarge (10334)
+ */
+export function checkBatch(request: Request, statements: readonly Uint8Array[]): void {
+  checkBatchSize(statements.length);
+  if (!request.small) statements.forEach(checkObjectSize);
+}
+
+/**
  * Checks that a document may travel in a message: a statement that came in, or a result on its way out. Clients
  * refuse larger ones, so a pipeline that pushes 20 MB into one group fails here instead of in their decoders.
  * @throws CommandError BSONObjectTooLarge (10334)

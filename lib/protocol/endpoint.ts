@@ -48,6 +48,8 @@ export interface Request {
   readonly client?: ClientInfo;
   /** Every document in it was found to be well-formed when its message was read: nobody has to look again. */
   readonly checked?: true;
+  /** Its whole message was no longer than one document may be: no document in it is. */
+  readonly small?: boolean | undefined;
   /** Of an insert whose documents are a sequence. */
   readonly hashes?: KnownHashes | undefined;
 }

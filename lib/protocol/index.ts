@@ -38,7 +38,13 @@ export { BulkReplies } from "./bulkReplies.js";
 export type { BulkOperation, BulkTarget, DeleteParts, UpdateParts } from "./bulkWrite.js";
 export { deleteParts, readArrayFilters, readBulkOperations, updateParts } from "./bulkWrite.js";
 export { isRawValue, writeErrorFields } from "./writeErrors.js";
-export { checkBatchSize, checkObjectSize, checkRequest, checkSystemCollection } from "./checks.js";
+export {
+  checkBatch,
+  checkBatchSize,
+  checkObjectSize,
+  checkRequest,
+  checkSystemCollection,
+} from "./checks.js";
 export type { CursorBatch } from "./cursor.js";
 export { cursorReply, readCursorReply } from "./cursor.js";
 export type { MessageHeader } from "./header.js";

@@ -34,6 +34,7 @@ import {
   FramingError,
   HEADER_BYTES,
   int32At,
+  MAX_INTERNAL_BYTES,
   MAX_MESSAGE_BYTES,
   OpCode,
   readHeader,
@@ -66,7 +67,7 @@ export function parseOpMsg(message: Uint8Array, header: MessageHeader): Incoming
   const noReply = (flags & MORE_TO_COME) !== 0;
   let content: Request | CommandError;
   try {
-    content = toRequest(readSections(message, end));
+    content = toRequest(readSections(message, end), message.length <= MAX_INTERNAL_BYTES);
   } catch (error) {
     content = asCommandError(error);
   }
@@ -137,7 +138,7 @@ export function documentAt(message: Uint8Array, offset: number, end: number): Ui
   return document;
 }
 
-function toRequest({ body, sequences }: Sections): Request {
+function toRequest({ body, sequences }: Sections, small: boolean): Request {
   const command = firstField(body)?.[0] ?? "";
   const db = getField(body, "$db");
   if (!db) {
@@ -154,7 +155,7 @@ function toRequest({ body, sequences }: Sections): Request {
   for (const sequence of sequences.keys()) {
     if (getField(body, sequence)) throw duplicateField(sequence);
   }
-  return { db: name, command, body, sequences, checked: true };
+  return { db: name, command, body, sequences, checked: true, small };
 }
 
 /** What a client may be told about a message that could not be read. */

@@ -1,6 +1,7 @@
 /** delete: removes the documents that match, one or all. */
 import { asNumber, isNumeric } from "../../bson/index.js";
 import {
+  checkBatch,
   collectionNamespace,
   CommandError,
   documentsOf,
@@ -11,7 +12,7 @@ import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Command, CommandContext } from "../command.js";
 import { Arguments } from "../command.js";
 import { treeReply } from "../tree.js";
-import { checkBatch, runBatch } from "../write/batch.js";
+import { runBatch } from "../write/batch.js";
 import { compileDelete, runDelete, type DeleteStatement } from "../write/deleteStatement.js";
 import { explainDelete } from "../write/explain.js";
 
@@ -29,7 +30,7 @@ export const deleteCommand: Command = {
     const { server, request, arguments: args } = context;
     const namespace = collectionNamespace(request);
     const statements = documentsOf(request, "deletes");
-    checkBatch(statements);
+    checkBatch(request, statements);
     const retryable = server.sessions.retryable(args);
     const statementId = statementIds(args.body, "delete", statements.length);
     let n = 0;

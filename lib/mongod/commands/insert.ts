@@ -4,14 +4,14 @@
  * This is the hot path of every bulk load: no document is decoded, nothing is
  * allocated for a document but its index keys, and one reply answers the batch.
  */
-import { collectionNamespace, documentsOf, statementIds } from "../../protocol/index.js";
+import { checkBatch, collectionNamespace, documentsOf, statementIds } from "../../protocol/index.js";
 import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Command } from "../command.js";
 import type { Request } from "../../protocol/index.js";
 import type { Collection } from "../storage/collection.js";
 import type { KnownHash } from "../storage/indexKeys.js";
 import { treeReply } from "../tree.js";
-import { checkBatch, runBatch } from "../write/batch.js";
+import { runBatch } from "../write/batch.js";
 import { insertDocument } from "../write/insertDocument.js";
 
 export const insert: Command = {
@@ -25,7 +25,7 @@ export const insert: Command = {
   run({ server, request, arguments: args, interrupt }) {
     const namespace = collectionNamespace(request);
     const documents = documentsOf(request, "documents");
-    checkBatch(documents);
+    checkBatch(request, documents);
     const retryable = server.sessions.retryable(args);
     const statementId = statementIds(args.body, "insert", documents.length);
     const options = {

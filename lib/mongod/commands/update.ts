@@ -1,6 +1,7 @@
 /** update: changes the documents that match, or inserts one where none does (upsert). */
 import { DocumentWriter } from "../../bson/index.js";
 import {
+  checkBatch,
   collectionNamespace,
   CommandError,
   documentsOf,
@@ -13,7 +14,7 @@ import type { CommandContext } from "../command.js";
 import { Arguments, type Command } from "../command.js";
 import type { Verbosity } from "../planner/explain.js";
 import { treeReply } from "../tree.js";
-import { checkBatch, runBatch } from "../write/batch.js";
+import { runBatch } from "../write/batch.js";
 import { explainUpdate } from "../write/explain.js";
 import {
   compileStatement,
@@ -43,7 +44,7 @@ export const update: Command = {
     const { server, request, arguments: args } = context;
     const namespace = collectionNamespace(request);
     const statements = documentsOf(request, "updates");
-    checkBatch(statements);
+    checkBatch(request, statements);
     const retryable = server.sessions.retryable(args);
     const statementId = statementIds(args.body, "update", statements.length);
     const checks = { bypassDocumentValidation: args.boolean("bypassDocumentValidation") };

@@ -6,13 +6,7 @@
  * `writeErrors`, each with the statement's index in the batch.
  */
 import { DocumentWriter } from "../../bson/index.js";
-import {
-  checkBatchSize,
-  checkObjectSize,
-  CommandError,
-  ErrorCode,
-  writeErrorFields as appendErrorFields,
-} from "../../protocol/index.js";
+import { CommandError, ErrorCode, writeErrorFields as appendErrorFields } from "../../protocol/index.js";
 import { DuplicateKeyError } from "../storage/collectionIndex.js";
 
 /** Errors that end the whole command: the client gave up, or the server does. */
@@ -72,13 +66,4 @@ export function writeErrorFields(
 /** What belongs to an error's code, like `keyPattern` or `errInfo`. */
 export function errorDetails(error: CommandError): Readonly<Record<string, unknown>> {
   return error instanceof DuplicateKeyError ? error.details : error.extra;
-}
-
-/**
- * Checks a batch before any of it runs.
- * @throws CommandError InvalidLength (16) for no or too many statements, BSONObjectTooLarge (10334)
- */
-export function checkBatch(statements: readonly Uint8Array[]): void {
-  checkBatchSize(statements.length);
-  statements.forEach(checkObjectSize);
 }

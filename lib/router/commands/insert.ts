@@ -7,13 +7,7 @@
  */
 import { getField, prependField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import {
-  checkBatchSize,
-  checkObjectSize,
-  collectionNamespace,
-  CommandError,
-  documentsOf,
-} from "../../protocol/index.js";
+import { checkBatch, collectionNamespace, CommandError, documentsOf } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { flag } from "../context.js";
@@ -34,8 +28,7 @@ export const insert: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     const documents = documentsOf(request, "documents");
-    checkBatchSize(documents.length);
-    documents.forEach(checkObjectSize);
+    checkBatch(request, documents);
     return withCollection(context, ns, (collection) =>
       collection
         ? insertSharded(context, request, collection, documents)

@@ -8,7 +8,8 @@
  * on byte for byte: what a shard does not understand, it refuses.
  */
 import type { RawValue } from "../../bson/index.js";
-import { DocumentWriter, forEachField, NameSet, withoutFields } from "../../bson/index.js";
+import { bool, DocumentWriter, forEachField, NameSet, withoutFields } from "../../bson/index.js";
+import { flag } from "../context.js";
 import type { KnownHashes, Request } from "../../protocol/index.js";
 
 const STAYS_HERE = new NameSet([
@@ -64,10 +65,23 @@ export function forwardedBody(body: Uint8Array, changes: Changes = NO_CHANGES): 
 
 /** A whole request for a shard; document sequences go along untouched. */
 export function forwardedRequest(
-  { db, command, body, sequences, client, checked }: Request,
+  { db, command, body, sequences, client, checked, small }: Request,
   changes: Changes = NO_CHANGES,
 ): Request {
-  return { db, command, body: forwardedBody(body, changes), sequences, client, checked };
+  return { db, command, body: forwardedBody(body, changes), sequences, client, checked, small };
+}
+
+/** What a shard gets in another form beside the rest of a batch of writes. */
+const NOT_OF_A_BATCH = new NameSet([...STAYS_HERE, "documents", "updates", "deletes", "collectionUUID"]);
+
+/**
+ * A batch of writes without its statements.
+ * @param ordered whether the shard is to stop at the first failure; most often what the client said
+ */
+export function forwardedBatch(request: Request, ordered: boolean): Uint8Array {
+  const body = withoutFields(request.body, NOT_OF_A_BATCH);
+  if (flag(request, "ordered", true) === ordered) return body;
+  return forwardedBody(body, { ordered: bool(ordered) });
 }
 
 /** Part of a request for one of several shards: the same command with other documents. */
@@ -78,7 +92,7 @@ export function withDocuments(
   documents: readonly Uint8Array[],
   hashes?: KnownHashes,
 ): Request {
-  const { db, command, client } = request;
+  const { db, command, client, checked, small } = request;
   const sequences = new Map([[sequence, documents]]);
-  return { db, command, body, sequences, client, checked: request.checked, hashes };
+  return { db, command, body, sequences, client, checked, small, hashes };
 }

@@ -74,8 +74,8 @@ interface Session {
   reply?: Reply;
   /** What the statements of a bulkWrite did, by number. */
   readonly results: Map<number, unknown>;
-  /** Ends when the session's last command so far has. */
-  turn: Promise<unknown>;
+  /** Ends when the session's last command so far has; undefined where none is running. */
+  turn: Promise<unknown> | undefined;
   /** Bytes of reply and results, about. */
   weight: number;
 }
@@ -141,9 +141,14 @@ export class RetryableWrites {
   }
 
   async #inTurn(id: string, session: Session, run: () => Promise<Reply>): Promise<Reply> {
-    const result = session.turn.then(run, run);
-    session.turn = result.catch(() => undefined);
-    const reply = await result;
+    const result = session.turn ? session.turn.then(run, run) : run();
+    session.turn = result;
+    let reply: Reply;
+    try {
+      reply = await result;
+    } finally {
+      if (session.turn === result) session.turn = undefined;
+    }
     // A newer number may have taken the session's place meanwhile.
     if (this.#sessions.get(id) === session) this.#weigh(session);
     return reply;
@@ -177,8 +182,7 @@ export class RetryableWrites {
       session.command !== command;
     if (!session || txnNumber > session.txnNumber || unused) {
       if (known) this.#forget(id, known);
-      const turn = known?.turn ?? Promise.resolve();
-      session = { txnNumber, command, groups: [], results: new Map(), turn, weight: 0 };
+      session = { txnNumber, command, groups: [], results: new Map(), turn: known?.turn, weight: 0 };
     } else if (session.command !== command) {
       throw incompatibleRetry(command, session.command, txnNumber);
     }

@@ -2,12 +2,11 @@
  * Sending batches of writes to shards: one after the other where the client's
  * order matters, all at once where it does not.
  */
-import { bool } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 import { CommandError } from "../../protocol/index.js";
 import { asWriteFailure } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
-import { forwardedBody, withDocuments } from "../support/forward.js";
+import { forwardedBatch, withDocuments } from "../support/forward.js";
 import type { ShardWork } from "../trace.js";
 import type { ShardBatch } from "./batches.js";
 import type { WriteReplies } from "./replies.js";
@@ -27,11 +26,7 @@ export async function sendBatches(
   replies: WriteReplies,
   work: ShardWork[],
 ): Promise<void> {
-  const body = forwardedBody(request.body, {
-    ordered: bool(ordered),
-    collectionUUID: undefined,
-    [sequence]: undefined,
-  });
+  const body = forwardedBatch(request, ordered);
   const send = async ({ shard, documents, indexes, hashes }: ShardBatch): Promise<void> => {
     const started = context.environment.now();
     const command = withDocuments(request, body, sequence, documents, hashes);
