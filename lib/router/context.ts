@@ -13,7 +13,7 @@ import {
 } from "../bson/index.js";
 import type { RawValue } from "../bson/index.js";
 import type { Environment, LogicalClock, Reply, Request } from "../protocol/index.js";
-import { bodyField, CommandError, ErrorCode, wrongFieldType } from "../protocol/index.js";
+import { bodyField, CommandError, ErrorCode, isGeneric, wrongFieldType } from "../protocol/index.js";
 import type { Catalog } from "./catalog/catalog.js";
 import type { ShardRegistry } from "./catalog/shards.js";
 import { CONFIG_SHARD } from "./catalog/shards.js";
@@ -189,23 +189,6 @@ export function requiredField(request: Request, name: string): RawValue {
   return value;
 }
 
-/** Fields that any command may carry. */
-const GENERIC_FIELDS: ReadonlySet<string> = new Set([
-  "lsid",
-  "txnNumber",
-  "stmtId",
-  "stmtIds",
-  "autocommit",
-  "startTransaction",
-  "readConcern",
-  "writeConcern",
-  "maxTimeMS",
-  "comment",
-  "apiVersion",
-  "apiStrict",
-  "apiDeprecationErrors",
-]);
-
 /**
  * Refuses fields of a command that nobody knows.
  * @param known beside the generic ones and those that begin with `$`
@@ -214,7 +197,7 @@ const GENERIC_FIELDS: ReadonlySet<string> = new Set([
 export function checkFields(request: Request, known: readonly string[]): void {
   const unknown = topLevelNames(request.body)
     .slice(1)
-    .find((name) => !name.startsWith("$") && !GENERIC_FIELDS.has(name) && !known.includes(name));
+    .find((name) => !name.startsWith("$") && !isGeneric(name) && !known.includes(name));
   if (unknown === undefined) return;
   throw unknownField(`${request.command}.${unknown}`);
 }

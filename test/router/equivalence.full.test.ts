@@ -8,7 +8,8 @@ test("10,000 operations on sharded collections answer as on unsharded ones", asy
     fc.asyncProperty(sessions, async (session) => {
       sum = addTally(sum, await runSession(session));
     }),
-    { numRuns: 400 },
+    // A failure prints its seed: SEED=… repeats it.
+    { numRuns: 400, ...(process.env.SEED && { seed: Number(process.env.SEED) }) },
   );
   // It was about something: documents came back, and many operations did not need every shard.
   expect(sum.operations).toBeGreaterThan(10_000);

@@ -95,6 +95,13 @@ describe("router and shard refuse alike", () => {
       },
       { find: "c", lsid, readConcern: { level: "majority" }, apiVersion: "1" },
       { insert: "system.js", documents: [{ _id: "f", value: 1 }] },
+      {
+        ...insert,
+        documents: [{ _id: 2 }],
+        maxTimeMSOpOnly: 500,
+        rawData: true,
+        clientOperationKey: lsid.id,
+      },
     ]) {
       for (const reply of await onBoth(cluster, command)) expect(reply).toMatchObject({ ok: 1 });
     }

@@ -15,16 +15,24 @@ export function shown(raw: Uint8Array): string {
   return EJSON.stringify(decodeExactly(raw), { relaxed: false });
 }
 
+/** The same whatever the order of its fields: a covered plan gives them in the order of its index. */
+export function shownInOrder(raw: Uint8Array): string {
+  const document = decodeExactly(raw);
+  const names = Object.keys(document).sort();
+  return EJSON.stringify(Object.fromEntries(names.map((name) => [name, document[name]])), { relaxed: false });
+}
+
 /** Fails unless both lists are the same in the given sense. */
 export function expectSame(
   what: string,
   actual: readonly Uint8Array[],
   expected: readonly Uint8Array[],
   comparison: Comparison | "exactBag",
+  text = shown,
 ): void {
-  if (comparison === "exact") return expect(actual.map(shown), what).toEqual(expected.map(shown));
+  if (comparison === "exact") return expect(actual.map(text), what).toEqual(expected.map(text));
   if (comparison === "exactBag")
-    return expect(actual.map(shown).sort(), what).toEqual(expected.map(shown).sort());
+    return expect(actual.map(text).sort(), what).toEqual(expected.map(text).sort());
   const values = (rows: readonly Uint8Array[]): unknown[] => {
     const plain = rows.map((row) => plainOf(decodeExactly(row)) as Doc);
     return comparison === "bag" ? inOrder(plain) : plain;
