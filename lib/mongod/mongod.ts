@@ -82,6 +82,8 @@ export class Mongod implements Endpoint {
    * and drivers send it back. A router in this process has a clock of its own and asks {@link run}.
    */
   readonly member: Endpoint = {
+    // What a client on a port sees, times in the replies included; see Endpoint.breaks.
+    breaks: 0,
     run: async (request) => {
       const reply = await this.run(request);
       const { replication, clock } = this.server;

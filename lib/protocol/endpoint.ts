@@ -70,7 +70,8 @@ export interface Endpoint {
   run(request: Request): Promise<Reply>;
   /**
    * How many connections to it have broken. Where the number has grown, the server behind it may be another
-   * process than before. Absent where there is no connection that could break.
+   * process than before. Absent where there is no connection that could break: a server in this process, which never
+   * rejects and leaves the time out of its replies.
    */
   readonly breaks?: number;
   /** Its connections, where there are any. */

@@ -45,7 +45,7 @@ test("a router on shards behind sockets says its own time, once", async () => {
   const shard = new Mongod({ environment, host: "127.0.0.1:27018", replSet: "shardA" });
   const last: Reply[] = [];
   const remote: Endpoint = {
-    breaks: 0,
+    ...shard.member,
     run: async (command) => {
       const reply = await shard.member.run(command);
       last.push(reply);
