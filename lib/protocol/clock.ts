@@ -51,7 +51,7 @@ export class LogicalClock {
     this.#increment += 1;
   }
 
-  /** The latest timestamp that {@link tick} gave. */
+  /** The time of the latest event. */
   now(): RawValue {
     return timestamp(this.#seconds, this.#increment);
   }

@@ -46,7 +46,7 @@ export async function compare(sides, rounds = 7, warmUp = 1) {
  * The ratio direct / router of the milliseconds that `measure` finds, on several clusters one after the other: the
  * compiler decides anew in each process what it makes fast, which moves so close a ratio by some hundredths.
  * @param measure {() => Promise<{direct: number, router: number}>}
- * @returns the median, and all of them in order
+ * @returns the median; all of them are printed
  */
 export async function ratioOnClusters(measure, clusters = 5) {
   const ratios = [];

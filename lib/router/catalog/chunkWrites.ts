@@ -6,9 +6,9 @@
  *     move    [5, 10) A 1|2     ──►  [5, 10) B 2|0                     the next major version
  *             [MinKey, 5) A 1|1 ──►  [MinKey, 5) A 2|1                 and one chunk that stays, so that the donor learns
  */
-import type { LogicalClock } from "../../protocol/index.js";
 import type { RawValue } from "../../bson/index.js";
 import { asDocument, DocumentWriter, elements, getField } from "../../bson/index.js";
+import type { LogicalClock } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { IdSource } from "../support/ids.js";
 import type { Chunk, ChunkMap } from "./chunkMap.js";
