@@ -213,6 +213,7 @@ async function bootOn(
     rules: options.rules,
     host: server.address,
     chunkSizeBytes: options.chunkSizeBytes,
+    clock: options.clock,
     process: {
       hostInfo: describeMachine,
       memory: memoryUse,

@@ -24,6 +24,7 @@ import type { IdSource } from "./support/ids.js";
 import type { NamespaceLocks } from "./support/locks.js";
 import type { ServerState } from "./server/state.js";
 import type { RetryableWrites } from "./support/retryableWrites.js";
+import type { Waiting } from "./support/waiting.js";
 import type { TraceLog } from "./trace.js";
 import type { ViewCatalog } from "./views/viewCatalog.js";
 
@@ -45,6 +46,8 @@ export interface RouterContext {
   readonly host: string;
   /** What commands about the server itself read. */
   readonly server: ServerState;
+  /** Time that has to pass: skipped on a virtual clock. */
+  readonly waiting: Waiting;
   /** When the router started, milliseconds. */
   readonly startedAt: number;
 }

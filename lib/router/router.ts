@@ -35,6 +35,8 @@ import { restoreShard } from "./ddl/restoreShard.js";
 import { IdSource } from "./support/ids.js";
 import { NamespaceLocks } from "./support/locks.js";
 import { RetryableWrites } from "./support/retryableWrites.js";
+import type { ClockKind } from "./support/waiting.js";
+import { Waiting } from "./support/waiting.js";
 import { TraceLog } from "./trace.js";
 import { SERVER_VERSION } from "./version.js";
 import { ViewCatalog } from "./views/viewCatalog.js";
@@ -53,6 +55,8 @@ export interface RouterOptions {
   readonly host: string;
   /** Chunk size in bytes, where config.settings has none; else the rules' default. */
   readonly chunkSizeBytes?: number;
+  /** Whether time that has to pass is waited for; default: virtual, it is skipped. */
+  readonly clock?: ClockKind;
   /** Connection string of the config server, for messages. */
   readonly configHost?: string;
   /** The process it runs in, for serverStatus and the like. */
@@ -87,6 +91,7 @@ export class Router implements Endpoint {
       clock,
       ids,
       retryable: new RetryableWrites(),
+      waiting: new Waiting(environment, options.clock ?? "virtual"),
       host,
       startedAt: environment.now(),
     };
@@ -139,6 +144,7 @@ export class Router implements Endpoint {
 
   /** Closes what is open on the shards. */
   close(): void {
+    this.#context.waiting.close();
     void this.#context.cursors.closeAll();
   }
 

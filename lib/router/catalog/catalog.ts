@@ -28,7 +28,7 @@ import type { IdSource } from "../support/ids.js";
 import { Changelog } from "./changelog.js";
 import type { Chunk, ChunkStart } from "./chunkMap.js";
 import { ChunkMap } from "./chunkMap.js";
-import type { ChangedChunks, ChunkWriter } from "./chunkWrites.js";
+import type { ChunkWriter } from "./chunkWrites.js";
 import { ofCollection, set, writeMove, writeSplit } from "./chunkWrites.js";
 import { ConfigServer } from "./configServer.js";
 import {
@@ -337,17 +337,27 @@ export class Catalog {
    * Cuts a chunk. Every piece gets a new minor version (§3.4).
    * @param points bounds strictly inside the chunk, ascending
    */
-  async splitChunk(
-    collection: ShardedCollection,
-    chunk: Chunk,
-    points: readonly Uint8Array[],
-  ): Promise<void> {
-    await this.#changeChunks(collection, () => writeSplit(this.#writer, collection, chunk, points));
+  splitChunk(collection: ShardedCollection, chunk: Chunk, points: readonly Uint8Array[]): Promise<void> {
+    return this.changeCollection(collection, (writer) => writeSplit(writer, collection, chunk, points));
   }
 
   /** Gives a chunk to another shard, under the next major version (§3.4). */
-  async moveChunk(collection: ShardedCollection, chunk: Chunk, to: string): Promise<void> {
-    await this.#changeChunks(collection, () => writeMove(this.#writer, collection, chunk, to));
+  moveChunk(collection: ShardedCollection, chunk: Chunk, to: string): Promise<void> {
+    return this.changeCollection(collection, (writer) => writeMove(writer, collection, chunk, to));
+  }
+
+  /**
+   * Carries out a change of config.* that concerns one collection; the cache follows, also when a {@link load} has put
+   * another entry in its place meanwhile.
+   * @param write writes to the config server and returns what has changed in the entry
+   * @throws CommandError what the config server said; everything has been read again then
+   */
+  async changeCollection(
+    collection: ShardedCollection,
+    write: (writer: ChunkWriter) => Promise<Partial<ShardedCollection>>,
+  ): Promise<void> {
+    Object.assign(collection, await this.#reloadOnFailure(() => write(this.#writer)));
+    this.#collections.set(collection.ns, collection);
   }
 
   /** Writes an entry to config.changelog; see {@link Changelog.log}. */
@@ -357,12 +367,6 @@ export class Catalog {
 
   get #writer(): ChunkWriter {
     return { ...this.#options, config: this.config };
-  }
-
-  /** The cache follows; also when a {@link load} has put another entry in its place meanwhile. */
-  async #changeChunks(collection: ShardedCollection, change: () => Promise<ChangedChunks>): Promise<void> {
-    Object.assign(collection, await this.#reloadOnFailure(change));
-    this.#collections.set(collection.ns, collection);
   }
 
   async #reloadOnFailure<T>(change: () => Promise<T>): Promise<T> {
