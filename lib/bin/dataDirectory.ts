@@ -1,6 +1,6 @@
 /**
- * The directory of `--dbpath`. Nothing is kept in it, but programs rely on what a mongod does with it: it must
- * exist, and one server at a time holds it by `mongod.lock`, a file with its process number.
+ * The directory of `--dbpath`. Our journal is in it, and programs rely on what a mongod does with it: it must exist,
+ * and one server at a time holds it by `mongod.lock`, a file with its process number.
  *
  * MongoDB locks the file in the kernel; Node can't, so a number whose process still runs is the lock. A directory
  * with a real MongoDB's data is left alone: a server that ignores the data would look as if it had lost it.
@@ -30,7 +30,7 @@ export function holdDirectory(directory: string): () => void {
   const data = DATA_FILES.find((file) => existsSync(path.join(directory, file)));
   if (data !== undefined) {
     throw new DataDirectoryError(
-      `Location28662: Cannot start server. Detected data files in ${directory} created by the 'wiredTiger' storage engine; this server keeps everything in memory and would not show them. Specify another directory.`,
+      `Location28662: Cannot start server. Detected data files in ${directory} created by the 'wiredTiger' storage engine; this server can't read them. Specify another directory.`,
     );
   }
   const lock = path.join(directory, "mongod.lock");

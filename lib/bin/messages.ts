@@ -12,7 +12,11 @@ type Level = "debug" | "info" | "warn";
 const INIT = "initandlisten";
 
 /** The first lines: what runs, how it was started, and what to beware of. */
-export function startupLines({ port, dbPath, parsed, bindIps }: MongodSettings): LogEntry[] {
+export function startupLines({ port, dbPath, parsed, bindIps, storageEngine }: MongodSettings): LogEntry[] {
+  const keeps =
+    storageEngine === "inMemory"
+      ? "data is kept in memory only and is gone when the server ends"
+      : "data is kept in memory, and in a journal of its own in the data directory";
   const started = { pid: process.pid, port, dbPath, architecture: "64-bit", host: hostname() };
   const buildInfo = { version: SERVER_VERSION, gitVersion: "shardlab", modules: ["shardlab"] };
   const os = { name: type(), version: release() };
@@ -21,10 +25,7 @@ export function startupLines({ port, dbPath, parsed, bindIps }: MongodSettings):
     { c: "CONTROL", id: 23403, ctx: INIT, msg: "Build Info", attr: { buildInfo } },
     { c: "CONTROL", id: 51765, ctx: INIT, msg: "Operating System", attr: { os } },
     { c: "CONTROL", id: 21951, ctx: INIT, msg: "Options set by command line", attr: { options: parsed } },
-    warning(
-      9900001,
-      "This is Shardlab's mongod, not MongoDB's: data is kept in memory only and is gone when the server ends",
-    ),
+    warning(9900001, `This is Shardlab's mongod, not MongoDB's: ${keeps}`),
     warning(
       22120,
       "Access control is not enabled for the database. Read and write access to data and configuration is unrestricted",
@@ -124,6 +125,21 @@ export const messages = {
     },
     { c: "CONTROL", id: 23381, ctx: "SignalHandler", msg: "will terminate after current cmd ends" },
   ],
+  journalDamaged: (copy: string): LogEntry => ({
+    s: "W",
+    c: "STORAGE",
+    id: 9900002,
+    ctx: INIT,
+    msg: "The end of the journal could not be read and is left out; the whole of it is kept",
+    attr: { copy },
+  }),
+  journalFailed: (error: string): LogEntry => ({
+    s: "F",
+    c: "STORAGE",
+    id: 9900003,
+    msg: "The journal could not be written, terminating",
+    attr: { error },
+  }),
   shutdownCommand: {
     c: "COMMAND",
     id: 4695400,

@@ -6,7 +6,7 @@
  *
  * Exit codes, log lines and their numbers are MongoDB's, so that harnesses (mongodb-memory-server, container
  * checks, scripts) can't tell; what it is, it says in `--version`, in buildInfo and as a start-up warning.
- * Everything is in memory and gone when it ends.
+ * Everything is in memory and, but for `--storageEngine inMemory`, in a journal (journalFile.ts).
  *
  * Started by the shell script `lib/bin/mongod`; where there is no shell, by `node dist/lib/bin/mongod.js`. Two
  * environment variables are for the engine `process`: SHARDLAB_NODE, the node to run, and SHARDLAB_SEED, which

@@ -3,7 +3,7 @@
  *
  * Three fates, and no fourth:
  * - `used`: it does what it does in MongoDB.
- * - `idle`: accepted, and nothing to act on, because everything is in memory: cache sizes, journals, compressors.
+ * - `idle`: accepted, and nothing to act on, because everything is in memory: cache sizes, compressors.
  *   It can't change an answer.
  * - `refused`: it would change what clients may or may not do, and we can't: the program says so and ends.
  */
@@ -139,13 +139,13 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
         "dbpath",
         "text",
         "storage.dbPath",
-        "a directory that exists: /data/db. Only mongod.lock is put there",
+        "a directory that exists: /data/db. mongod.lock and shardlab.journal are put there",
       ),
       used(
         "storageEngine",
         "text",
         "storage.engine",
-        "wiredTiger, the name that programs expect; it is memory",
+        "wiredTiger, the name that programs expect, or inMemory; both are memory, the first with a journal on disk",
       ),
       idle("directoryperdb", "switch", "storage.directoryPerDB"),
       idle("syncdelay", "number", "storage.syncPeriodSecs"),
@@ -204,7 +204,7 @@ export const OPTIONS: readonly OptionRule[] = OPTION_GROUPS.flatMap((group) => g
 
 /** `--help`, in groups. */
 export function helpText(): string {
-  const lines = ["Shardlab's mongod: MongoDB's program in memory, nothing is kept on disk.", "Options:"];
+  const lines = ["Shardlab's mongod: MongoDB's program in memory, with a journal on disk.", "Options:"];
   for (const { title, options } of OPTION_GROUPS) {
     lines.push("", `${title}:`);
     for (const option of options) {

@@ -6,13 +6,14 @@ import { hostname } from "node:os";
 import { describeMachine, memoryUse, setTimer } from "../cluster/machine.js";
 import { seededRandom } from "../cluster/random.js";
 import type { MongodOptions } from "../mongod/index.js";
-import { Mongod, newServerLogs } from "../mongod/index.js";
+import { JournalError, Mongod, newServerLogs } from "../mongod/index.js";
 import type { ConnectionCounts, TcpServer, Traffic } from "../net/index.js";
 import { ListenError, serve } from "../net/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
-import { CommandError, isOk } from "../protocol/index.js";
+import { CommandError, isOk, replyDocument, request } from "../protocol/index.js";
 import type { MongodSettings } from "./commandLine.js";
 import { DataDirectoryError, holdDirectory } from "./dataDirectory.js";
+import { JournalFile } from "./journalFile.js";
 import { engineEntry, messages, networkEntry, startupLines } from "./messages.js";
 import { ServerLog } from "./log.js";
 
@@ -56,6 +57,7 @@ class Server {
   /** What has to be given back at the end. */
   readonly #held: (() => void)[] = [];
   #mongod: Mongod | undefined;
+  #journal: JournalFile | undefined;
   #ending = false;
 
   constructor(settings: MongodSettings, argv: readonly string[]) {
@@ -70,6 +72,7 @@ class Server {
     try {
       this.#checkStorageEngine();
       this.#held.push(holdDirectory(this.#settings.dbPath));
+      if (this.#settings.storageEngine !== "inMemory") this.#openJournal();
       this.#writePidFile();
       await this.#listen();
     } catch (error) {
@@ -78,6 +81,21 @@ class Server {
     for (const line of startupLines(this.#settings)) this.#log.write(line);
     for (const { host } of this.#servers) this.#log.write(messages.listeningOn(host));
     this.#log.write(messages.waiting(this.#servers[0]?.port ?? 0));
+    if (await this.#isPrimary()) for (const line of messages.becamePrimary) this.#log.write(line);
+  }
+
+  /** It may have been the primary of a set before, and is again. */
+  async #isPrimary(): Promise<boolean> {
+    const hello = await this.#mongod?.run(request("admin", { hello: 1 }));
+    return this.#settings.replSet !== undefined && hello !== undefined && isPrimary(hello);
+  }
+
+  #openJournal(): void {
+    const journal = new JournalFile(this.#settings.dbPath, (copy) =>
+      this.#log.write(messages.journalDamaged(copy)),
+    );
+    this.#held.push(() => journal.close());
+    this.#journal = journal;
   }
 
   #checkStorageEngine(): void {
@@ -93,7 +111,8 @@ class Server {
       this.#log.write(messages.listenerFailed(address, this.#settings.port, error.code));
       return this.#end(EXIT.netError);
     }
-    if (!(error instanceof DataDirectoryError) && !(error instanceof CommandError)) throw error;
+    const isExpected = [DataDirectoryError, CommandError, JournalError].some((kind) => error instanceof kind);
+    if (!isExpected || !(error instanceof Error)) throw error;
     // mongodb-memory-server takes all it reads at a time for this one line, and parses it: it has to be alone.
     const name = error instanceof CommandError ? `${error.codeName}: ` : "";
     this.#log.write(messages.startFailed(name + error.message));
@@ -145,6 +164,7 @@ class Server {
       network: () => this.#traffic(),
       pid: process.pid,
       logs: this.#logs,
+      ...(this.#journal && { storage: this.#journal }),
       onLogRotate: () => this.#log.rotate(),
       onShutdown: () => {
         this.#log.write(messages.shutdownCommand);
@@ -177,16 +197,33 @@ class Server {
     };
   }
 
-  /** Passes requests on, and says in the log when the set got its primary. */
+  /** Passes requests on; what they changed is kept before anybody hears of it. Says in the log when the set got its primary. */
   #witness(endpoint: Endpoint): Endpoint {
+    const journal = this.#journal;
+    const run = journal
+      ? async (request: Request): Promise<Reply> => {
+          const reply = await endpoint.run(request);
+          return this.#flushed(journal) ? reply : new Promise(() => undefined);
+        }
+      : (request: Request): Promise<Reply> => endpoint.run(request);
     const initiate = async (request: Request): Promise<Reply> => {
-      const reply = await endpoint.run(request);
+      const reply = await run(request);
       if (isOk(reply)) for (const line of messages.becamePrimary) this.#log.write(line);
       return reply;
     };
-    return {
-      run: (request) => (request.command === "replSetInitiate" ? initiate(request) : endpoint.run(request)),
-    };
+    return { run: (request) => (request.command === "replSetInitiate" ? initiate(request) : run(request)) };
+  }
+
+  /** Whether the journal could be written; a server that can't must end, as MongoDB's does. */
+  #flushed(journal: JournalFile): boolean {
+    try {
+      journal.flush();
+      return true;
+    } catch (error) {
+      this.#log.write(messages.journalFailed((error as Error).message));
+      void this.#end(EXIT.abrupt);
+      return false;
+    }
   }
 
   #listenForSignals(): void {
@@ -241,4 +278,8 @@ class Server {
     for (const line of lastLines) this.#log.write(line);
     process.exit(code);
   }
+}
+
+function isPrimary(hello: Reply): boolean {
+  return replyDocument(hello)["isWritablePrimary"] === true;
 }

@@ -126,9 +126,8 @@ export class Cluster {
   }
 
   /**
-   * Starts a killed shard again, on its old address. Our own shards (`process`) keep everything in memory: sharded
-   * collections come back with their indexes and without documents, what was not sharded is lost. MongoDB's have
-   * what they had written.
+   * Starts a killed shard again, on its old address. It has what it had answered for: our own shards (`process`) keep
+   * a journal, as MongoDB's do.
    * @throws ClusterError as {@link killShard}, and `start-failed`
    */
   async restartShard(id: string): Promise<void> {

@@ -134,8 +134,7 @@ export class Lab {
   }
 
   /**
-   * Starts a killed shard again on its old address. With engine `process` it comes back empty: it had everything
-   * in memory.
+   * Starts a killed shard again on its old address, with the documents that it had.
    * @param id its name
    * @example await lab.restartShard("shardB");
    * @since Shardlab 0.1

@@ -102,6 +102,7 @@ export function modifyIndex(collection: Collection, change: IndexChange): Record
     ...(unique && { unique: true, prepareUnique: false }),
   };
   collection.indexes = [...collection.indexes];
+  collection.redefined();
   return {
     ...(expireAfterSeconds !== undefined && {
       ...(wasExpiring !== undefined && { expireAfterSeconds_old: int64(wasExpiring) }),

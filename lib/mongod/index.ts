@@ -6,7 +6,10 @@ export type {
   HostInfo,
   MemoryUse,
   MongodOptions,
+  ServerStorage,
   ShutdownRequest,
 } from "./options.js";
+export type { Journal } from "./storage/journal.js";
+export { JournalError } from "./storage/restore.js";
 export { ServerParameters } from "./parameters.js";
 export { LogRing, newServerLogs, type ServerLogs } from "./serverLogs.js";

@@ -10,7 +10,8 @@
  * A command runs from start to end without giving way to another, so that every
  * command sees the data as it was when it began, and a write is all there or
  * not at all. Documents are stored, moved and returned as the bytes that came.
- * Everything is in memory; a mongod that is closed is gone.
+ * Everything is in memory, and a mongod that is closed is gone, unless its host
+ * keeps the journal (`MongodOptions.storage`).
  *
  * It knows nothing of sharding: the router sees in it what it sees in a real
  * mongod.
@@ -46,7 +47,7 @@ import { unknownCommand } from "./commands/unsupported.js";
 import { CursorRegistry } from "./cursors.js";
 import { FsyncLock } from "./fsyncLock.js";
 import { ObjectIds } from "./objectIds.js";
-import type { MongodOptions, ShutdownRequest } from "./options.js";
+import type { MongodOptions, ServerStorage, ShutdownRequest } from "./options.js";
 import { ServerParameters } from "./parameters.js";
 import { Interrupt } from "./planner/interrupt.js";
 import { ReplicaSet } from "./replication/replicaSet.js";
@@ -56,6 +57,8 @@ import { SessionCatalog } from "./sessions.js";
 import { ServerStatistics } from "../protocol/index.js";
 import { Catalog } from "./storage/catalog.js";
 import { DuplicateKeyError } from "./storage/collectionIndex.js";
+import { Journal } from "./storage/journal.js";
+import { restore } from "./storage/restore.js";
 import { encodeTree } from "./tree.js";
 import { TtlMonitor } from "./ttl.js";
 
@@ -73,6 +76,7 @@ export class Mongod implements Endpoint {
 
   constructor(private readonly options: MongodOptions) {
     this.server = this.newServer();
+    if (options.storage) keep(this.server, options.storage);
     this.ttlMonitor = newTtlMonitor(this.server);
     this.ttlMonitor.start();
   }
@@ -195,6 +199,25 @@ export class Mongod implements Endpoint {
     if (this.options.onShutdown) this.options.onShutdown(request);
     else this.close();
   }
+}
+
+/**
+ * Puts what an earlier server left into a new one, and what happens to it into a journal.
+ * @throws JournalError, or CommandError where the replica set's configuration is not of this server
+ */
+function keep({ catalog, environment, replication }: Server, storage: ServerStorage): void {
+  const journal = new Journal();
+  const replicaSet = restore(catalog, storage.frames, environment);
+  if (replicaSet) {
+    journal.replicaSet(replicaSet.config, replicaSet.term);
+    replication?.resume(replicaSet.config, replicaSet.term);
+  }
+  if (replication) {
+    replication.onChange = (config, term) => journal.replicaSet(config, term);
+    if (replication.initiated) journal.replicaSet(replication.config.document, replication.term);
+  }
+  catalog.listen(journal);
+  storage.start(journal, () => journal.snapshot(catalog));
 }
 
 function newTtlMonitor({

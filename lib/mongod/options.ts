@@ -9,8 +9,21 @@ import type {
   ShutdownRequest,
 } from "../protocol/index.js";
 import type { ServerLogs } from "./serverLogs.js";
+import type { Journal } from "./storage/journal.js";
 
 export type { CommandLine, ConnectionCounts, HostInfo, MemoryUse, NetworkUse, ShutdownRequest };
+
+/** Where a server's data outlasts it. */
+export interface ServerStorage {
+  /** The frames of the journal that an earlier server left, in pieces of whole frames. */
+  readonly frames: Iterable<Uint8Array>;
+  /**
+   * Called once, when everything of it is read: from now on what happens is in `journal`, to be taken and kept before
+   * each reply goes out.
+   * @param snapshot everything that is there, as the first frames of a fresh journal; can be asked for at any time
+   */
+  start(journal: Journal, snapshot: () => Iterable<Uint8Array>): void;
+}
 
 /** How to make a `Mongod`. Only `environment` and `host` must be given. */
 export interface MongodOptions {
@@ -43,6 +56,8 @@ export interface MongodOptions {
   readonly network?: () => NetworkUse;
   /** Number of its process, for `serverStatus.pid`. */
   readonly pid?: number;
+  /** Absent: everything is in memory and gone at the end. */
+  readonly storage?: ServerStorage;
   /** What getLog shows; the program's logger writes into it. */
   readonly logs?: ServerLogs;
   /** Start the log file anew, for `logRotate`. */

@@ -125,12 +125,58 @@ describe("a server", () => {
     },
   );
 
+  it("has what it has answered for when it is killed and started again", async () => {
+    const { program, uri } = await started();
+    const first = await connect(uri);
+    const loans = first.db("library").collection<{ _id: number }>("loans");
+    await loans.createIndex({ memberId: 1 }, { name: "member" });
+    await loans.insertMany(Array.from({ length: 5_000 }, (_, _id) => ({ _id, memberId: _id % 100 })));
+    await loans.deleteMany({ memberId: 7 });
+    await loans.updateMany({ memberId: 8 }, { $set: { note: "late" } });
+    program.child.kill("SIGKILL");
+    await program.ended;
+    await first.close();
+    const journal = path.join(folder, "shardlab.journal");
+    // The last command's group, cut off as by a full disk: nobody was answered for it.
+    writeFileSync(journal, Buffer.of(200, 0, 0, 0, 1, 2, 3, 4, 5), { flag: "a" });
+
+    const again = await started();
+    const client = await connect(again.uri);
+    const back = client.db("library").collection<{ _id: number }>("loans");
+    expect(await back.countDocuments()).toBe(4_950);
+    expect(await back.countDocuments({ note: "late" }, { hint: "member" })).toBe(50);
+    expect((await back.find().sort({ $natural: -1 }).limit(1).toArray())[0]?._id).toBe(4_999);
+    const { log } = await client.db("admin").command({ getLog: "global" });
+    expect((log as string[]).filter((line) => line.includes("9900002"))).toHaveLength(1);
+    expect(existsSync(`${journal}.damaged`)).toBe(true);
+    await client.close();
+  });
+
+  it("keeps nothing with --storageEngine inMemory", async () => {
+    const { program, uri } = await started(["--storageEngine", "inMemory"]);
+    const client = await connect(uri);
+    await client.db("library").collection("loans").insertOne({});
+    await client.close();
+    program.child.kill("SIGKILL");
+    await program.ended;
+    expect(existsSync(path.join(folder, "shardlab.journal"))).toBe(false);
+  });
+
+  it("refuses a journal that it can't read", async () => {
+    writeFileSync(path.join(folder, "shardlab.journal"), "something else entirely");
+    const program = start(["--port", "0", "--dbpath", folder]);
+    const lines = await linesUntil(program, 20557);
+    expect(lines.at(-1)?.attr?.["error"]).toMatch(/^Location28662: .* is not a journal/);
+    expect(await program.ended).toMatchObject({ code: 100 });
+    expect(readFileSync(path.join(folder, "shardlab.journal"), "utf8")).toBe("something else entirely");
+  });
+
   it("says in the start-up warnings what it is", async () => {
     const { uri } = await started();
     const client = await connect(uri);
     const { log } = await client.db("admin").command({ getLog: "startupWarnings" });
     expect(log as string[]).toEqual(
-      expect.arrayContaining([expect.stringContaining("kept in memory only") as string]),
+      expect.arrayContaining([expect.stringContaining("kept in memory, and in a journal") as string]),
     );
     await client.close();
   });

@@ -151,7 +151,7 @@ describeWith(mongosh, "mongosh", () => {
       );
       expect(code).toBe(0);
       expect(stdout).toMatch(/Using MongoDB:\s+8\.\d+\.\d+-shardlab/);
-      if (server.replSet === undefined) expect(stdout).toContain("kept in memory only");
+      if (server.replSet === undefined) expect(stdout).toContain("kept in memory, and in a journal");
       expect(stdout).toMatch(/library\s+\d+\.\d+ KiB/);
       expect(stdout).toContain("switched to db library");
       expect(stdout.match(/> loans$/gm)?.length).toBe(2);

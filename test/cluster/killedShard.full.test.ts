@@ -249,23 +249,25 @@ describe("when shardB hangs", () => {
 
 describe("after its restart", () => {
   beforeEach(async () => {
-    await client.db("away").collection("c").insertOne({ lost: true });
+    await client
+      .db("away")
+      .collection("c")
+      .replaceOne({ _id: 1 as never }, { lost: false }, { upsert: true });
     await cluster.killShard("shardB");
     await cluster.restartShard("shardB");
   });
 
-  it("it is empty, and takes part again", async () => {
-    expect(await zones.find().sort({ x: 1 }).toArray()).toEqual(six().slice(0, 3));
-    expect(await client.db("away").collection("c").countDocuments()).toBe(0);
-    await zones.insertMany(six().slice(3));
-    expect(await zones.countDocuments()).toBe(6);
+  it("it has its documents, and takes part again", async () => {
+    expect(await zones.find().sort({ x: 1 }).toArray()).toEqual(six());
+    expect(await client.db("away").collection("c").countDocuments({ lost: false })).toBe(1);
     expect((await zones.updateMany({}, { $set: { back: true } })).modifiedCount).toBe(6);
     expect(await zones.distinct("x", { x: { $gte: 0 } })).toEqual([0, 1, 2]);
     await client.db("away").collection("c").insertOne({ lost: false });
-    expect(await client.db("away").collection("c").countDocuments()).toBe(1);
+    expect(await client.db("away").collection("c").countDocuments()).toBe(2);
+    await client.db("away").collection("c").deleteMany({});
   });
 
-  it("sharded collections have their indexes there again", async () => {
+  it("sharded collections have their indexes there", async () => {
     const direct = await new MongoClient(cluster.info.shards[1]!.uri).connect();
     const indexes: Document[] = await direct.db("test").collection("zones").indexes();
     await direct.close();
@@ -284,7 +286,6 @@ describe("after its restart", () => {
   });
 
   it("chunks can be moved, indexes made and collections dropped", async () => {
-    await zones.insertMany(six().slice(3));
     await admin.command({ moveChunk: "test.zones", find: { x: 0 }, to: "shardA" });
     expect(await zones.countDocuments()).toBe(6);
     await admin.command({ moveChunk: "test.zones", find: { x: 0 }, to: "shardB" });

@@ -77,7 +77,10 @@ function modifyCollection(
       : undefined;
   if (dryRun) return okReply();
   const reply = change ? modifyIndex(collection, change) : {};
-  if (settings) collection.settings = settings;
+  if (settings) {
+    collection.settings = settings;
+    collection.redefined();
+  }
   return treeReply(reply);
 }
 

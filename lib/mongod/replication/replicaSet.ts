@@ -30,6 +30,8 @@ export class ReplicaSet {
   /** Before then there is no election. */
   private quietUntil = 0;
   private readonly replicaSetId: RawValue;
+  /** Told of every configuration and term: they outlast the server. */
+  onChange: ((config: Uint8Array, term: number) => void) | undefined;
 
   /**
    * @param name the set's name, as on the command line
@@ -110,6 +112,17 @@ export class ReplicaSet {
   }
 
   /**
+   * Goes on as the member that an earlier server was, and is elected.
+   * @param term the latest that it knew
+   * @throws CommandError InvalidReplicaSetConfig (93), NodeNotFound (74) … for a configuration that is not of this server
+   */
+  resume(document: Uint8Array, term: number): void {
+    this.electedTerm = term;
+    this.current = this.read(document, term, "reconfig");
+    this.elect(this.environment.now());
+  }
+
+  /**
    * Takes another configuration.
    * @param force also where it is not primary, and whatever the version says
    * @throws CommandError NotYetInitialized (94), NotWritablePrimary (10107), and as {@link readConfig} and
@@ -132,10 +145,11 @@ export class ReplicaSet {
     if (force && next.version <= this.current.version) {
       // A forced configuration must be newer than any that the others could have; here it is enough to be newer.
       this.current = this.read(withVersion(document, this.current.version + 1), this.electedTerm, "reconfig");
-      return;
+    } else {
+      if (!force) checkSuccessor(this.current, next, this.name);
+      this.current = next;
     }
-    if (!force) checkSuccessor(this.current, next, this.name);
-    this.current = next;
+    this.onChange?.(this.current.document, this.electedTerm);
   }
 
   /**
@@ -178,7 +192,9 @@ export class ReplicaSet {
     this.electedTerm++;
     this.electedAtMs = at;
     // As primary the member puts its term into the configuration.
-    if (this.current) this.current = this.read(this.current.document, this.electedTerm, "reconfig");
+    if (!this.current) return;
+    this.current = this.read(this.current.document, this.electedTerm, "reconfig");
+    this.onChange?.(this.current.document, this.electedTerm);
   }
 
   private read(document: Uint8Array, term: number, purpose: "initiate" | "reconfig"): ReplicaSetConfig {

@@ -15,6 +15,7 @@ import { CommandError, ErrorCode } from "../../protocol/index.js";
 import { Collection } from "./collection.js";
 import type { CollectionOptions } from "./collectionOptions.js";
 import { PLAIN_COLLECTION } from "./collectionOptions.js";
+import type { StorageListener } from "./storageListener.js";
 import { ViewGraph } from "./viewGraph.js";
 
 /** Splits `db.some.collection` at its first dot. */
@@ -53,8 +54,16 @@ interface Database {
 export class Catalog {
   private readonly databases = new Map<string, Database>();
   private readonly viewGraph = new ViewGraph();
+  private listener: StorageListener | undefined;
 
   constructor(private readonly environment: Environment) {}
+
+  /** Tells of every change from now on. */
+  listen(listener: StorageListener): void {
+    this.listener = listener;
+    for (const { collections } of this.databases.values())
+      for (const collection of collections.values()) collection.listener = listener;
+  }
 
   /** Names of the databases, sorted. */
   databaseNames(): string[] {
@@ -111,17 +120,21 @@ export class Catalog {
    * @throws CommandError NamespaceExists (48), DatabaseDifferCase (13297)
    */
   create(namespace: string, settings: CollectionOptions = PLAIN_COLLECTION): Collection {
-    const { db, collection: name } = splitNamespace(namespace);
     this.checkFree(namespace);
-    let database = this.databases.get(db);
-    if (!database) {
-      this.checkCase(db);
-      database = { collections: new Map(), views: new Map() };
-      this.databases.set(db, database);
-    }
+    if (!this.databases.has(splitNamespace(namespace).db)) this.checkCase(splitNamespace(namespace).db);
     const collection = new Collection(namespace, randomUuid(this.environment), settings, this.environment);
-    database.collections.set(name, collection);
+    this.adopt(collection);
     return collection;
+  }
+
+  /** Takes a collection whose name is free. */
+  adopt(collection: Collection): void {
+    const { db, collection: name } = splitNamespace(collection.namespace);
+    let database = this.databases.get(db);
+    if (!database) this.databases.set(db, (database = { collections: new Map(), views: new Map() }));
+    database.collections.set(name, collection);
+    collection.listener = this.listener;
+    collection.redefined();
   }
 
   /**
@@ -158,6 +171,7 @@ export class Catalog {
     if (!database || !collection) return undefined;
     collection.dropped = true;
     database.collections.delete(name);
+    this.listener?.dropped(collection);
     if (name === SYSTEM_VIEWS) this.forgetViews(database);
     this.forgetIfEmpty(db, database);
     return collection;
@@ -188,7 +202,10 @@ export class Catalog {
   dropDatabase(db: string): boolean {
     const database = this.databases.get(db);
     if (!database) return false;
-    for (const collection of database.collections.values()) collection.dropped = true;
+    for (const collection of database.collections.values()) {
+      collection.dropped = true;
+      this.listener?.dropped(collection);
+    }
     this.forgetViews(database);
     return this.databases.delete(db);
   }
@@ -205,6 +222,7 @@ export class Catalog {
     const { db, collection: name } = splitNamespace(view.namespace);
     const record = this.findOrCreate(`${db}.${SYSTEM_VIEWS}`).insert(viewDocument(view));
     (this.databases.get(db) as Database).views.set(name, { ...view, record });
+    this.listener?.viewDefined(view);
   }
 
   private unstore(namespace: string): void {
@@ -214,10 +232,14 @@ export class Catalog {
     if (!database || !view) return;
     database.views.delete(name);
     database.collections.get(SYSTEM_VIEWS)?.delete(view.record);
+    this.listener?.viewDropped(namespace);
   }
 
   private forgetViews({ views }: Database): void {
-    for (const { namespace } of views.values()) this.viewGraph.delete(namespace);
+    for (const { namespace } of views.values()) {
+      this.viewGraph.delete(namespace);
+      this.listener?.viewDropped(namespace);
+    }
     views.clear();
   }
 

@@ -18,31 +18,36 @@ import type { KnownHash } from "./indexKeys.js";
 import type { IndexSpec } from "./indexSpec.js";
 import { idIndexSpec } from "./indexSpec.js";
 import { RecordStore } from "./recordStore.js";
+import type { StorageListener } from "./storageListener.js";
 
 /** The documents of one namespace. */
 export class Collection {
-  readonly records = new RecordStore();
   /** In order of creation; the first is `_id_`. */
   indexes: CollectionIndex[];
   /** Set when the collection is dropped: cursors over it end. */
   dropped = false;
+  /** Told of every change. */
+  listener: StorageListener | undefined;
   /** Whether the host was asked for a moment to settle pending index entries. */
   private settling = false;
 
   /**
    * @param namespace `db.collection`
    * @param uuid 16 bytes
-   * @param settings the options of `create`; collMod replaces them
+   * @param settings the options of `create`; collMod replaces them, see {@link redefined}
+   * @param records what is stored already
    */
   constructor(
     public namespace: string,
     readonly uuid: Uint8Array,
     public settings: CollectionOptions,
     private readonly environment: Environment,
+    readonly records = new RecordStore(),
   ) {
     // An object of its own: queries have the collection's.
     const spec = idIndexSpec(parseCollation(settings.collation?.spec));
-    this.indexes = [new CollectionIndex(spec, namespace, environment.now())];
+    this.indexes = [];
+    this.createIndexes([spec]);
   }
 
   /** The collection's own collation, for reads and indexes that name none. */
@@ -79,6 +84,7 @@ export class Collection {
     const id = this.records.insert(document, idPlace);
     for (const index of indexes) index.addPrepared(id, document);
     if (!this.settling) this.settleWhenIdle();
+    this.listener?.stored(this, id);
     if (capped) this.makeRoom(capped, id);
     return id;
   }
@@ -125,6 +131,7 @@ export class Collection {
     }
     this.records.replace(id, document);
     for (const { index, from, to } of moves) index.move(id, from, to, document);
+    this.listener?.stored(this, id);
   }
 
   /** The indexes that a change at these paths can concern. */
@@ -145,6 +152,12 @@ export class Collection {
   rename(namespace: string): void {
     this.namespace = namespace;
     for (const index of this.indexes) index.namespace = namespace;
+    this.redefined();
+  }
+
+  /** To be called when somebody has changed the settings or an index. */
+  redefined(): void {
+    this.listener?.defined(this);
   }
 
   /** Removes a record. */
@@ -152,6 +165,7 @@ export class Collection {
     const document = this.records.delete(id);
     if (!document) return;
     for (const index of this.indexes) index.delete(index.keysOf(document), id);
+    this.listener?.deleted(this, id);
   }
 
   /**
@@ -171,6 +185,7 @@ export class Collection {
       return index;
     });
     this.indexes = [...this.indexes, ...built];
+    this.redefined();
   }
 
   /** Removes an index; `_id_` stays. */
@@ -178,6 +193,7 @@ export class Collection {
     if (index === this.idIndex) return;
     index.dropped = true;
     this.indexes = this.indexes.filter((other) => other !== index);
+    this.redefined();
   }
 }
 

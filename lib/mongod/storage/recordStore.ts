@@ -160,6 +160,12 @@ export class RecordStore {
     return id;
   }
 
+  /** Appends a document under an id of its own, larger than all before: a journal is read. */
+  insertAs(id: number, document: Uint8Array): void {
+    this.lastId = Math.max(this.lastId, id - 1);
+    this.insert(document);
+  }
+
   /** The record's document, or undefined when there is none of that id. Nobody may write to it. */
   get(id: number): Uint8Array | undefined {
     return this.pages[id >>> PAGE_BITS]?.get(id & (PAGE_SIZE - 1));
