@@ -24,6 +24,7 @@ import type { IdSource } from "./support/ids.js";
 import type { NamespaceLocks } from "./support/locks.js";
 import type { ServerState } from "./server/state.js";
 import type { RetryableWrites } from "./support/retryableWrites.js";
+import type { UnfinishedWork } from "./support/unfinished.js";
 import type { Waiting } from "./support/waiting.js";
 import type { TraceLog } from "./trace.js";
 import type { ViewCatalog } from "./views/viewCatalog.js";
@@ -42,6 +43,8 @@ export interface RouterContext {
   readonly clock: LogicalClock;
   readonly ids: IdSource;
   readonly retryable: RetryableWrites;
+  /** Operations that have to be brought to their end before their namespaces are used. */
+  readonly unfinished: UnfinishedWork;
   /** `host:port` of this router. */
   readonly host: string;
   /** What commands about the server itself read. */

@@ -31,10 +31,12 @@ import type { RulesVersion } from "./rules.js";
 import { rulesFor } from "./rules.js";
 import type { RouterProcess } from "./server/state.js";
 import { ServerState } from "./server/state.js";
+import { recover } from "./recovery.js";
 import { restoreShard } from "./ddl/restoreShard.js";
 import { IdSource } from "./support/ids.js";
 import { NamespaceLocks } from "./support/locks.js";
 import { RetryableWrites } from "./support/retryableWrites.js";
+import { UnfinishedWork } from "./support/unfinished.js";
 import type { ClockKind } from "./support/waiting.js";
 import { Waiting } from "./support/waiting.js";
 import { TraceLog } from "./trace.js";
@@ -59,6 +61,8 @@ export interface RouterOptions {
   readonly clock?: ClockKind;
   /** Connection string of the config server, for messages. */
   readonly configHost?: string;
+  /** Server parameters by name, as `--setParameter` has them. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** The process it runs in, for serverStatus and the like. */
   readonly process?: RouterProcess;
 }
@@ -67,7 +71,7 @@ export interface RouterOptions {
 export class Router implements Endpoint {
   readonly #context: RouterContext;
 
-  /** @throws CommandError BadValue (2) for unknown rules */
+  /** @throws CommandError BadValue (2) for unknown rules, InvalidOptions (72) for unknown parameters */
   constructor(options: RouterOptions) {
     const { environment, host } = options;
     const rules = rulesFor(options.rules);
@@ -75,7 +79,7 @@ export class Router implements Endpoint {
     const shards = new ShardRegistry(config, options.connect);
     const clock = new LogicalClock(environment);
     const ids = new IdSource(environment);
-    const server = new ServerState(options.process);
+    const server = new ServerState(options.process, options.parameters);
     const { chunkSizeBytes } = options;
     const catalog = new Catalog({ shards, rules, clock, ids, environment, host, chunkSizeBytes });
     this.#context = {
@@ -91,6 +95,7 @@ export class Router implements Endpoint {
       clock,
       ids,
       retryable: new RetryableWrites(),
+      unfinished: new UnfinishedWork(),
       waiting: new Waiting(environment, options.clock ?? "virtual"),
       host,
       startedAt: environment.now(),
@@ -99,11 +104,12 @@ export class Router implements Endpoint {
   }
 
   /**
-   * Reads the catalog, writing what a new config server lacks.
+   * Reads the catalog, writing what a new config server lacks, and brings to an end what an earlier router left.
    * @throws CommandError when the config server cannot be reached or refuses
    */
   async start(): Promise<void> {
     await this.#context.catalog.start(SERVER_VERSION);
+    await recover(this.#context);
   }
 
   /** Answers one command. Never rejects: failures are replies with `ok: 0`. */

@@ -67,6 +67,8 @@ export class Catalog {
   readonly settings: Settings;
   /** Databases that enableSharding was run on; asked only under rules that need it (§1.1). */
   readonly shardingEnabled = new Set<string>();
+  /** A change failed and what it has left could not be read: {@link load} has to be tried again before the cache is used. */
+  isStale = false;
   readonly #options: CatalogOptions;
   #databases = new Map<string, Database>();
   #collections = new Map<string, ShardedCollection>();
@@ -139,13 +141,15 @@ export class Catalog {
     this.#databases = databases;
     this.#collections = collections;
     Object.assign(this.settings, settings);
+    this.isStale = false;
   }
 
-  /** {@link load} after something else, whose outcome a failure must not hide: that is only logged. */
+  /** {@link load} after something else, whose outcome a failure must not hide: that is logged, and {@link isStale}. */
   async tryLoad(): Promise<void> {
     try {
       await this.load();
     } catch (error) {
+      this.isStale = true;
       const message = error instanceof Error ? error.message : String(error);
       this.#options.environment.log?.("warn", "the catalog could not be read again", { message });
     }

@@ -1,15 +1,15 @@
 /**
  * Moving a database's home: everything unsharded goes from one primary shard to another.
  *
- *     1 check    nothing on the recipient has one of the names
+ *     1 check    nothing on the recipient has one of the names; what is to happen is written to config.movePrimaries
  *     2 copy     collection by collection: options, indexes, documents byte for byte; then the views
  *     3 define   sharded collections stay where their chunks are; the recipient learns their definitions
  *     4 commit   config.databases
  *     5 drop     the old primary forgets what it gave away
  *
  * The caller holds the database with all its collections alone. Up to 4 any failure leaves everything where it was:
- * what has been copied is dropped again. After 4 the database has moved whatever happens; what the old primary could
- * not drop is in nobody's way until the database comes back.
+ * what has been copied is dropped again. After 4 the database has moved whatever happens. Which of the two it is, and
+ * the rest of the way, is movePrimaryRecovery.ts: also for a router that finds the document of a dead one.
  */
 import {
   asDocument,
@@ -32,13 +32,13 @@ import {
   request,
 } from "../../protocol/index.js";
 import type { Database } from "../catalog/entries.js";
-import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import { ShardCursor } from "../merging/shardCursor.js";
 import { collectionsOn } from "../support/databases.js";
 import { quietly } from "./fanOut.js";
+import { finishMoveSometime, noteMove } from "./movePrimaryRecovery.js";
 import type { Names } from "./shardCollections.js";
-import { copyDefinition, createIndexesOn, createOn, dropOn, indexesOn } from "./shardCollections.js";
+import { copyDefinition, createIndexesOn, createOn, indexesOn } from "./shardCollections.js";
 
 /** A collection or view that moves. */
 interface Moving extends Names {
@@ -55,13 +55,13 @@ export async function moveDatabase(context: RouterContext, database: Database, t
   const { catalog } = context;
   const { name: db, primary: from } = database;
   const moving = await whatMoves(context, database);
+  await checkRecipient(context, db, to, moving);
+  const intent = { db, from, to, collections: moving.map(({ name }) => name) };
   await catalog.log("movePrimary.start", db, { from, to }, from);
-  const created: Moving[] = [];
   try {
-    await checkRecipient(context, db, to, moving);
+    await noteMove(context, intent);
     for (const one of moving) {
       await context.cursors.drain(`${db}.${one.name}`, [from]);
-      created.push(one);
       await createOn(context, to, one, one.options);
       if (one.isView) continue;
       await createIndexesOn(context, to, one, await indexesOn(context, from, one));
@@ -72,32 +72,16 @@ export async function moveDatabase(context: RouterContext, database: Database, t
     }
     await catalog.movePrimary(db, to);
   } catch (error) {
-    // Where the config server's reply was lost, the catalog has been read again: it may have moved after all.
-    const hasMoved = catalog.database(db)?.primary === to;
-    if (hasMoved) await dropAll(context, from, moving);
-    else await dropAll(context, to, created);
+    // Where the config server's reply was lost it may have moved after all: the catalog knows.
+    await finishMoveSometime(context, intent);
     const why = error instanceof Error ? error.message : String(error);
     await quietly(context, "config.changelog was not written", () =>
       catalog.log("movePrimary.error", db, { from, to, error: why }, from),
     );
     throw error;
   }
-  await dropAll(context, from, moving);
+  await finishMoveSometime(context, intent);
   await catalog.log("movePrimary.end", db, { from, to }, from);
-}
-
-/** Drops what is on the wrong shard, views first; a shard that does not answer gets to it when it does. */
-async function dropAll(context: RouterContext, shard: string, all: readonly Moving[]): Promise<void> {
-  for (const one of [...all].reverse()) {
-    await quietly(context, "movePrimary left a collection behind", async () => {
-      try {
-        await dropOn(context, shard, one);
-      } catch (error) {
-        if (!isUnreachable(error)) throw error;
-        context.shards.owe(shard, request(one.db, { drop: one.name }), ErrorCode.NamespaceNotFound);
-      }
-    });
-  }
 }
 
 /** What is unsharded: collections first, views after what they read. */

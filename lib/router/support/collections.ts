@@ -21,6 +21,7 @@ export async function withCollection<T>(
   const wait = context.locks.shared(ns);
   if (wait) await wait;
   try {
+    if (isUnsettled(context)) await settle(context, ns);
     const collection = context.catalog.collection(ns);
     if (collection && collection.pendingDeletions.length > 0) await finishDeletions(context, collection);
     return await work(collection);
@@ -36,10 +37,25 @@ export function withCollectionAlone<T>(
   work: OnCollection<T>,
 ): Promise<T> {
   return context.locks.whileExclusive(ns, async () => {
+    if (isUnsettled(context)) await settle(context, ns);
     const collection = context.catalog.collection(ns);
     if (collection && collection.pendingDeletions.length > 0) await finishDeletions(context, collection);
     return work(collection);
   });
+}
+
+/** Whether something has to be settled before anything is used. */
+export function isUnsettled({ catalog, unfinished }: RouterContext): boolean {
+  return catalog.isStale || !unfinished.isEmpty;
+}
+
+/**
+ * Finds out what has become of failed changes, and finishes what is unfinished about a namespace or database.
+ * @throws CommandError where a server that is needed for it is still gone
+ */
+export async function settle({ catalog, unfinished }: RouterContext, name: string): Promise<void> {
+  if (catalog.isStale) await catalog.load();
+  await unfinished.settle(name);
 }
 
 /** Deletes documents by their `_id` on one shard, a thousand at a time. */

@@ -8,6 +8,7 @@ import type { Database } from "../catalog/entries.js";
 import { CONFIG_SHARD } from "../catalog/shards.js";
 import type { RouterContext } from "../context.js";
 import { isConfigDatabase } from "../context.js";
+import { isUnsettled, settle } from "./collections.js";
 import { ShardCursor } from "../merging/shardCursor.js";
 
 /**
@@ -30,6 +31,7 @@ export async function withDatabase<T>(
     const wait = context.locks.shared(name);
     if (wait) await wait;
     try {
+      if (isUnsettled(context)) await settle(context, name);
       const database = context.catalog.database(name);
       if (database) return await work(database);
     } finally {
@@ -109,6 +111,7 @@ export async function withDatabaseAlone<T>(
 ): Promise<T | undefined> {
   const { catalog, locks } = context;
   for (;;) {
+    if (isUnsettled(context)) await settle(context, db);
     const database = catalog.database(db);
     if (!database) return undefined;
     const namespaces = await namespacesOf(context, database);

@@ -1,0 +1,19 @@
+/**
+ * What a router does first: bring to an end what an earlier one left, when it was killed in the middle of something.
+ *
+ *     config.movePrimaries     a database that was on its way to another primary shard
+ *
+ * Each of these documents is written before the first step and removed after the last one. In between, what the catalog
+ * says is the truth: where it has the new state the rest of the way is gone, where it has the old one everything is
+ * taken back. Where a server that is needed is not there, the namespaces wait until it is (support/unfinished.ts).
+ */
+import type { RouterContext } from "./context.js";
+import { recoverMovePrimaries } from "./ddl/movePrimaryRecovery.js";
+
+/**
+ * Settles what is unfinished, or notes that it is.
+ * @throws CommandError when the config server can't be read
+ */
+export async function recover(context: RouterContext): Promise<void> {
+  await recoverMovePrimaries(context);
+}
