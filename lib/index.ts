@@ -12,6 +12,8 @@
 export { currentLab, Lab, LabServer, Sh, startLab } from "./lab/index.js";
 export { check, data, display, markdown, plot, table } from "./lab/index.js";
 export type {
+  BalancerMigration,
+  BalancerRound,
   Check,
   CheckOutcome,
   ClusterInfo,
@@ -30,5 +32,6 @@ export type {
   RoutingTraceEntry,
   RulesVersion,
   SensorEvent,
+  ShardLocation,
   TableOptions,
 } from "./lab/index.js";

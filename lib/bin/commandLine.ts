@@ -1,31 +1,21 @@
 /**
- * Reads mongod's command line and configuration file into one document, in the shape of the file:
- * `--port 27018 --replSet rs` is `{net: {port: 27018}, replication: {replSet: "rs"}}`.
- *
- * The words are read the way mongod's library reads them: `--port 27018`, `--port=27018` and `-port 27018` are the
- * same, names are not abbreviated, and an option is given once. What the command line says wins over the file.
+ * What the programs `mongod` and `mongos` are asked for: their options (optionTable.ts), read (parseOptions.ts), checked,
+ * with every default filled in.
  */
-import { readFileSync } from "node:fs";
-import { parseConfigFile } from "./configFile.js";
-import type { OptionRule } from "./optionTable.js";
-import { OPTIONS } from "./optionTable.js";
+import { MONGOD_OPTIONS, MONGOS_OPTIONS } from "./optionTable.js";
+import type { Tree } from "./parseOptions.js";
+import { OptionsError, readOptions } from "./parseOptions.js";
 
-/** A command line that can't work; mongod prints the message and ends with 2. */
-export class OptionsError extends Error {
-  override readonly name = "OptionsError";
-}
+export { OptionsError } from "./parseOptions.js";
 
-/** What the program was asked for. */
-export interface MongodSettings {
+/** What both programs can be asked for. */
+export interface ProgramSettings {
   readonly help: boolean;
   readonly version: boolean;
   readonly port: number;
   /** Addresses to listen on, resolved names left as they are. */
   readonly bindIps: readonly string[];
   readonly maxConnections: number | undefined;
-  readonly dbPath: string;
-  readonly storageEngine: string;
-  readonly replSet: string | undefined;
   readonly pidFile: string | undefined;
   readonly logPath: string | undefined;
   readonly logAppend: boolean;
@@ -38,207 +28,32 @@ export interface MongodSettings {
   readonly parsed: Readonly<Record<string, unknown>>;
 }
 
-/** Nested plain objects, as a configuration file has them. */
-type Tree = Record<string, unknown>;
+/** What the program `mongod` was asked for. */
+export interface MongodSettings extends ProgramSettings {
+  readonly dbPath: string;
+  readonly storageEngine: string;
+  readonly replSet: string | undefined;
+  readonly clusterRole: "configsvr" | "shardsvr" | undefined;
+}
+
+/** What the program `mongos` was asked for. */
+export interface MongosSettings extends ProgramSettings {
+  /** The config servers: `configRS/host:27019,host:27019`. */
+  readonly configHost: string;
+}
+
+/** MongoDB's ports: of whatever clients talk to, of a shard, of a config server. */
+const PORT = { client: 27_017, shardsvr: 27_018, configsvr: 27_019 } as const;
 
 /**
- * Reads the words after the program's name.
+ * Reads mongod's words after the program's name.
  * @param words as the shell hands them over
  * @throws OptionsError one line, as mongod would print it
  */
 export function readCommandLine(words: readonly string[]): MongodSettings {
-  const given = parseWords(words);
-  if (given.has("help") || given.has("version")) return settings({}, given);
-  const fromFile: Tree = {};
-  const file = given.get("config");
-  if (file !== undefined) readFile(String(file), fromFile);
-  const parsed: Tree = fromFile;
-  for (const rule of OPTIONS) {
-    const value = given.get(rule.name);
-    if (value !== undefined) place(parsed, rule, value, "command line");
-  }
-  return settings(parsed, given);
-}
-
-function parseWords(words: readonly string[]): Map<string, unknown> {
-  const given = new Map<string, unknown>();
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i] as string;
-    if (!word.startsWith("-") || word === "-")
-      throw usage("too many positional options have been specified on the command line");
-    const levels = /^-(v+)$/.exec(word)?.[1];
-    if (levels !== undefined) {
-      given.set("verbose", levels.length);
-      continue;
-    }
-    const { rule, attached } = splitWord(word);
-    if (rule.kind === "switch") {
-      if (attached !== undefined) throw usage(`option '--${rule.name}' does not take any arguments`);
-      once(given, rule);
-      given.set(rule.name, true);
-      continue;
-    }
-    if (rule.kind === "levels" || rule.kind === "boolean") {
-      once(given, rule);
-      given.set(rule.name, attached === undefined ? 1 : convert(rule, attached));
-      continue;
-    }
-    let text = attached;
-    if (text === undefined) {
-      text = words[++i];
-      if (text === undefined || /^--?[a-zA-Z]/.test(text))
-        throw usage(`the required argument for option '--${rule.name}' is missing`);
-    }
-    if (rule.kind === "parameter") {
-      given.set(rule.name, { ...(given.get(rule.name) as object | undefined), ...parameter(text) });
-    } else {
-      once(given, rule);
-      given.set(rule.name, convert(rule, text));
-    }
-  }
-  return given;
-}
-
-/** The option a word names, and what stands after its `=`. */
-function splitWord(word: string): { rule: OptionRule; attached: string | undefined } {
-  const equals = word.indexOf("=");
-  const spelt = equals < 0 ? word : word.slice(0, equals);
-  const rule = OPTIONS.find(
-    ({ name, short }) => spelt === `--${name}` || spelt === `-${name}` || spelt === `-${short}`,
-  );
-  if (!rule) throw usage(`unrecognised option '${spelt}'`);
-  return { rule, attached: equals < 0 ? undefined : word.slice(equals + 1) };
-}
-
-function once(given: ReadonlyMap<string, unknown>, rule: OptionRule): void {
-  if (given.has(rule.name)) throw usage(`option '--${rule.name}' cannot be specified more than once`);
-}
-
-function parameter(text: string): Record<string, string> {
-  const equals = text.indexOf("=");
-  if (equals <= 0) throw new OptionsError(`Illegal assignment: ${text}; write --setParameter NAME=VALUE`);
-  return { [text.slice(0, equals)]: text.slice(equals + 1) };
-}
-
-/** A word as a value of the option's kind. */
-function convert(rule: OptionRule, text: string): unknown {
-  switch (rule.kind) {
-    case "integer":
-    case "levels":
-      if (/^[+-]?\d+$/.test(text)) return Number(text);
-      if (rule.kind === "levels" && /^v+$/.test(text)) return text.length + 1;
-      break;
-    case "number":
-      if (text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
-      break;
-    case "boolean":
-      if (/^(true|false|1|0|on|off|yes|no)$/.test(text)) return /^(true|1|on|yes)$/.test(text);
-      break;
-    default:
-      return text;
-  }
-  throw usage(`the argument ('${text}') for option '--${rule.name}' is invalid`);
-}
-
-function usage(message: string): OptionsError {
-  return new OptionsError(`Error parsing command line: ${message}`);
-}
-
-/** Reads the configuration file and checks it against the same table. */
-function readFile(path: string, into: Tree): void {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new OptionsError(`Error opening config file: ${(error as Error).message.split(",")[0]}`);
-  }
-  let tree: Tree;
-  try {
-    tree = parseConfigFile(text);
-  } catch (error) {
-    throw new OptionsError(`Error parsing YAML config file: ${(error as Error).message}`);
-  }
-  for (const [path, value] of leaves(tree, "")) {
-    const rule = OPTIONS.find((option) => path === (option.filePath ?? option.path) && fits(option, value));
-    if (path === "systemLog.destination" && value === "file") continue;
-    if (!rule || rule.name === "config") throw new OptionsError(`Unrecognized option: ${path}`);
-    if (rule.kind === "switch" && rule.means === undefined && value === false) continue;
-    place(into, rule, fileValue(rule, path, value), path);
-  }
-}
-
-/** Options that share a path (the two cluster roles, `auth` and `noauth`) are told apart by the value. */
-function fits(option: OptionRule, value: unknown): boolean {
-  if (option.means === undefined) return true;
-  return (
-    option.means === value ||
-    (option.name === "nounixsocket" && value === true) ||
-    (option.name === "noscripting" && value === true)
-  );
-}
-
-function fileValue(rule: OptionRule, path: string, value: unknown): unknown {
-  if (rule.kind === "parameter") return value;
-  const wanted =
-    rule.kind === "switch"
-      ? "boolean"
-      : rule.kind === "text"
-        ? undefined
-        : rule.kind === "boolean"
-          ? "boolean"
-          : "number";
-  if (rule.kind === "switch" && rule.means !== undefined) return value;
-  if (wanted && typeof value !== wanted) throw new OptionsError(`Error: ${path} has to be a ${wanted}`);
-  if (value !== null && typeof value === "object")
-    throw new OptionsError(`Error: ${path} has to be one value`);
-  return rule.kind === "text" ? String(value) : value;
-}
-
-/** `{net: {port: 1}}` → `["net.port", 1]`. Parameters stay one object. */
-function* leaves(tree: Tree, prefix: string): Generator<[string, unknown]> {
-  for (const [name, value] of Object.entries(tree)) {
-    const path = prefix + name;
-    if (path !== "setParameter" && value !== null && typeof value === "object" && !Array.isArray(value)) {
-      yield* leaves(value as Tree, `${path}.`);
-    } else {
-      yield [path, value];
-    }
-  }
-}
-
-/** Puts a value where the configuration file has it; a refused option ends here. */
-function place(tree: Tree, rule: OptionRule, value: unknown, origin: string): void {
-  if (rule.fate === "refused") {
-    const name = origin === "command line" ? `--${rule.name}` : origin;
-    throw new OptionsError(
-      `${name} can't be used: ${rule.about} ${/s$/.test(rule.about) ? "are" : "is"} not simulated`,
-    );
-  }
-  if (rule.path === undefined) return;
-  const names = rule.path.split(".");
-  const last = names.pop() as string;
-  let node = tree;
-  for (const name of names) node = (node[name] ??= {}) as Tree;
-  const meant =
-    rule.kind === "switch" && rule.means !== undefined && value === true && origin === "command line"
-      ? rule.means
-      : value;
-  node[last] =
-    rule.kind === "parameter" ? { ...(node[last] as object | undefined), ...stringValues(meant) } : meant;
-}
-
-function stringValues(parameters: unknown): Record<string, string> {
-  if (parameters === null || typeof parameters !== "object")
-    throw new OptionsError("Error: setParameter has to be a map");
-  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
-}
-
-/** The document, checked, with every default filled in. */
-function settings(parsed: Tree, given: ReadonlyMap<string, unknown>): MongodSettings {
-  const at = <T>(path: string): T | undefined =>
-    path.split(".").reduce<unknown>((node, name) => (node as Tree | undefined)?.[name], parsed) as
-      T | undefined;
-  const role = at<string>("sharding.clusterRole");
+  const { given, parsed } = readOptions(words, MONGOD_OPTIONS);
+  const at = pathReader(parsed);
+  const role = at<"configsvr" | "shardsvr">("sharding.clusterRole");
   const replSet = at<string>("replication.replSet");
   if (given.has("configsvr") && given.has("shardsvr"))
     throw new OptionsError("BadValue: --configsvr and --shardsvr can't be used together");
@@ -248,22 +63,75 @@ function settings(parsed: Tree, given: ReadonlyMap<string, unknown>): MongodSett
     );
   }
   if (replSet === "") throw new OptionsError("BadValue: --replSet needs the name of a set");
-  const port =
-    at<number>("net.port") ?? (role === "configsvr" ? 27_019 : role === "shardsvr" ? 27_018 : 27_017);
-  range("net.port", port, 0, 65_535);
-  const maxConnections = at<number>("net.maxIncomingConnections");
-  if (maxConnections !== undefined)
-    range("net.maxIncomingConnections", maxConnections, 5, Number.MAX_SAFE_INTEGER);
   const oplogSize = at<number>("replication.oplogSizeMB");
   if (oplogSize !== undefined) range("replication.oplogSizeMB", oplogSize, 1, Number.MAX_SAFE_INTEGER);
-  oneOf("systemLog.logRotate", at("systemLog.logRotate"), ["rename", "reopen"]);
-  oneOf("systemLog.timeStampFormat", at("systemLog.timeStampFormat"), ["iso8601-local", "iso8601-utc"]);
   oneOf(
     "operationProfiling.mode",
     at("operationProfiling.mode"),
     ["off", "0"],
     "the profiler is not simulated",
   );
+  return {
+    ...programSettings(parsed, given, PORT[role ?? "client"]),
+    dbPath: at<string>("storage.dbPath") ?? "/data/db",
+    storageEngine: at<string>("storage.engine") ?? "wiredTiger",
+    replSet,
+    clusterRole: role,
+  };
+}
+
+/**
+ * Reads mongos' words after the program's name.
+ * @param words as the shell hands them over
+ * @throws OptionsError one line, as mongos would print it
+ */
+export function readRouterCommandLine(words: readonly string[]): MongosSettings {
+  const { given, parsed } = readOptions(words, MONGOS_OPTIONS);
+  const common = programSettings(parsed, given, PORT.client);
+  const configDb = pathReader(parsed)<string>("sharding.configDB");
+  return { ...common, configHost: common.help || common.version ? "" : configServers(configDb) };
+}
+
+/**
+ * `rs/a,b:1` → `rs/a:27019,b:1`: only a replica set can hold the catalog.
+ * @throws OptionsError
+ */
+function configServers(configDb: string | undefined): string {
+  if (configDb === undefined) throw new OptionsError("BadValue: error: no args for --configdb");
+  const slash = configDb.indexOf("/");
+  if (slash <= 0) throw new OptionsError("BadValue: configdb supports only replica set connection string");
+  const hosts = configDb.slice(slash + 1).split(",");
+  const addresses = hosts.map((host) => {
+    const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]/\s]+)(?::(\d{1,5}))?$/.exec(host);
+    const port = Number(match?.[2] ?? PORT.configsvr);
+    if (!match || port < 1 || port > 65_535)
+      throw new OptionsError(`FailedToParse: '${host}' in --configdb is not a server; write it as host:port`);
+    return `${match[1]}:${port}`;
+  });
+  return `${configDb.slice(0, slash)}/${addresses.join(",")}`;
+}
+
+/** Reads the document by paths with dots. */
+function pathReader(parsed: Tree): <T>(path: string) => T | undefined {
+  return <T>(path: string) =>
+    path.split(".").reduce<unknown>((node, name) => (node as Tree | undefined)?.[name], parsed) as
+      T | undefined;
+}
+
+/** What both programs have, checked. */
+function programSettings(
+  parsed: Tree,
+  given: ReadonlyMap<string, unknown>,
+  defaultPort: number,
+): ProgramSettings {
+  const at = pathReader(parsed);
+  const port = at<number>("net.port") ?? defaultPort;
+  range("net.port", port, 0, 65_535);
+  const maxConnections = at<number>("net.maxIncomingConnections");
+  if (maxConnections !== undefined)
+    range("net.maxIncomingConnections", maxConnections, 5, Number.MAX_SAFE_INTEGER);
+  oneOf("systemLog.logRotate", at("systemLog.logRotate"), ["rename", "reopen"]);
+  oneOf("systemLog.timeStampFormat", at("systemLog.timeStampFormat"), ["iso8601-local", "iso8601-utc"]);
   oneOf("net.tls.mode", at("net.tls.mode"), ["disabled"], "TLS is not simulated");
   if (at("systemLog.logRotate") === "reopen" && !at("systemLog.logAppend"))
     throw new OptionsError("BadValue: logRotate 'reopen' needs --logappend");
@@ -275,9 +143,6 @@ function settings(parsed: Tree, given: ReadonlyMap<string, unknown>): MongodSett
     port,
     bindIps: addresses(parsed, at("net.ipv6") === true),
     maxConnections,
-    dbPath: at<string>("storage.dbPath") ?? "/data/db",
-    storageEngine: at<string>("storage.engine") ?? "wiredTiger",
-    replSet,
     pidFile: at("processManagement.pidFilePath"),
     logPath,
     logAppend: at("systemLog.logAppend") === true,

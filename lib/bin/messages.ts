@@ -3,31 +3,68 @@
  * from 9900000 on are ours.
  */
 import { hostname, release, type } from "node:os";
+import type { CommandError } from "../protocol/index.js";
 import { SERVER_VERSION } from "../protocol/release.js";
-import type { MongodSettings } from "./commandLine.js";
+import type { MongodSettings, MongosSettings, ProgramSettings } from "./commandLine.js";
 import type { LogEntry } from "./log.js";
 
 type Level = "debug" | "info" | "warn";
 
+/** What mongod and mongos call the part of themselves that starts. */
 const INIT = "initandlisten";
+const MONGOS = "mongosMain";
 
-/** The first lines: what runs, how it was started, and what to beware of. */
-export function startupLines({ port, dbPath, parsed, bindIps, storageEngine }: MongodSettings): LogEntry[] {
+/** mongod's first lines: what runs, how it was started, and what to beware of. */
+export function startupLines(settings: MongodSettings): LogEntry[] {
+  const { port, dbPath, storageEngine } = settings;
   const keeps =
     storageEngine === "inMemory"
       ? "data is kept in memory only and is gone when the server ends"
       : "data is kept in memory, and in a journal of its own in the data directory";
   const started = { pid: process.pid, port, dbPath, architecture: "64-bit", host: hostname() };
+  return [
+    { c: "CONTROL", id: 4615611, ctx: INIT, msg: "MongoDB starting", attr: started },
+    ...programLines(settings, INIT),
+    warning(9900001, INIT, `This is Shardlab's mongod, not MongoDB's: ${keeps}`),
+    ...accessLines(settings, INIT),
+  ];
+}
+
+/** mongos' first lines. */
+export function routerStartupLines(settings: MongosSettings): LogEntry[] {
+  const lines = [
+    ...programLines(settings, MONGOS),
+    warning(
+      9900004,
+      MONGOS,
+      "This is Shardlab's mongos, not MongoDB's: it simulates the router of a cluster",
+    ),
+    ...accessLines(settings, MONGOS),
+  ];
+  if (settings.configHost.split(",").length < 3) {
+    const msg =
+      "Running a sharded cluster with fewer than 3 config servers should only be done for testing purposes and is not " +
+      "recommended for production.";
+    lines.unshift({ s: "W", c: "SHARDING", id: 24132, ctx: "main", msg });
+  }
+  return lines;
+}
+
+function programLines({ parsed }: ProgramSettings, ctx: string): LogEntry[] {
   const buildInfo = { version: SERVER_VERSION, gitVersion: "shardlab", modules: ["shardlab"] };
   const os = { name: type(), version: release() };
-  const lines: LogEntry[] = [
-    { c: "CONTROL", id: 4615611, ctx: INIT, msg: "MongoDB starting", attr: started },
-    { c: "CONTROL", id: 23403, ctx: INIT, msg: "Build Info", attr: { buildInfo } },
-    { c: "CONTROL", id: 51765, ctx: INIT, msg: "Operating System", attr: { os } },
-    { c: "CONTROL", id: 21951, ctx: INIT, msg: "Options set by command line", attr: { options: parsed } },
-    warning(9900001, `This is Shardlab's mongod, not MongoDB's: ${keeps}`),
+  return [
+    { c: "CONTROL", id: 23403, ctx, msg: "Build Info", attr: { buildInfo } },
+    { c: "CONTROL", id: 51765, ctx, msg: "Operating System", attr: { os } },
+    { c: "CONTROL", id: 21951, ctx, msg: "Options set by command line", attr: { options: parsed } },
+  ];
+}
+
+function accessLines({ bindIps }: ProgramSettings, ctx: string): LogEntry[] {
+  const lines = [
     warning(
       22120,
+      ctx,
       "Access control is not enabled for the database. Read and write access to data and configuration is unrestricted",
     ),
   ];
@@ -35,6 +72,7 @@ export function startupLines({ port, dbPath, parsed, bindIps, storageEngine }: M
     lines.push(
       warning(
         22140,
+        ctx,
         "This server is bound to localhost. Remote systems will be unable to connect to this server",
       ),
     );
@@ -42,8 +80,8 @@ export function startupLines({ port, dbPath, parsed, bindIps, storageEngine }: M
   return lines;
 }
 
-function warning(id: number, msg: string): LogEntry {
-  return { s: "W", c: "CONTROL", id, ctx: INIT, msg, tags: ["startupWarnings"] };
+function warning(id: number, ctx: string, msg: string): LogEntry {
+  return { s: "W", c: "CONTROL", id, ctx, msg, tags: ["startupWarnings"] };
 }
 
 /** MongoDB's words for why an address can't be listened on, by the system's code. */
@@ -71,19 +109,19 @@ export const messages = {
     msg: "Waiting for connections",
     attr: { port, ssl: "off" },
   }),
-  listenerFailed: (address: string, port: number, code: string): LogEntry => ({
-    s: "E",
-    c: "CONTROL",
-    id: 20568,
-    ctx: INIT,
-    msg: "Error setting up listener",
-    attr: {
-      error: {
-        code: 9001,
-        codeName: "SocketException",
-        errmsg: `${address}:${port} :: caused by :: setup bind :: caused by :: ${BIND_FAILURES[code] ?? code}`,
-      },
-    },
+  listenerFailed: (address: string, port: number, code: string): LogEntry =>
+    listenerFailed(20568, INIT, address, port, code),
+  /** The same of a mongos, which numbers it otherwise. */
+  routerListenerFailed: (address: string, port: number, code: string): LogEntry =>
+    listenerFailed(22856, MONGOS, address, port, code),
+  /** mongos goes on asking until there is a primary of the config servers. */
+  configNotReady: (error: CommandError): LogEntry => ({
+    s: "W",
+    c: "SHARDING",
+    id: 23834,
+    ctx: MONGOS,
+    msg: "Error loading global settings from config server. Sleeping for 2 seconds and retrying",
+    attr: { error: { code: error.code, codeName: error.codeName, errmsg: error.message } },
   }),
   startFailed: (error: string): LogEntry => ({
     s: "E",
@@ -159,12 +197,19 @@ export const messages = {
   ],
 } as const;
 
+function listenerFailed(id: number, ctx: string, address: string, port: number, code: string): LogEntry {
+  const why = BIND_FAILURES[code] ?? code;
+  const errmsg = `${address}:${port} :: caused by :: setup bind :: caused by :: ${why}`;
+  const error = { code: 9001, codeName: "SocketException", errmsg };
+  return { s: "E", c: "CONTROL", id, ctx, msg: "Error setting up listener", attr: { error } };
+}
+
 /** What the sockets tell; undefined for what isn't logged at this verbosity. */
 export function networkEntry(
   level: Level,
   message: string,
   attributes: object | undefined,
-  { quiet, verbosity }: MongodSettings,
+  { quiet, verbosity }: ProgramSettings,
 ): LogEntry | undefined {
   const { address, connectionId, current, ...rest } = (attributes ?? {}) as Record<string, unknown>;
   const attr = {
@@ -209,7 +254,7 @@ export function engineEntry(
   level: Level,
   message: string,
   attributes: object | undefined,
-  { verbosity }: MongodSettings,
+  { verbosity }: ProgramSettings,
 ): LogEntry | undefined {
   if (level === "debug" && verbosity === 0) return undefined;
   return {

@@ -1,5 +1,6 @@
 /**
- * mongod's command line as one table: every option of the 8.x community server, with what becomes of it here.
+ * The command lines of mongod and mongos as tables: every option of the 8.x community programs, with what becomes of it
+ * here.
  *
  * Three fates, and no fourth:
  * - `used`: it does what it does in MongoDB.
@@ -52,8 +53,8 @@ const AUTH = "users, passwords and keys";
 const SOCKETS = "Unix domain sockets";
 const FILES = "data files";
 
-/** The options in the order of `--help`. */
-export const OPTION_GROUPS: readonly OptionGroup[] = [
+/** mongod's options in the order of `--help`. */
+const MONGOD_GROUPS: readonly OptionGroup[] = [
   {
     title: "General options",
     options: [
@@ -199,13 +200,77 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   },
 ];
 
-/** Every option. */
-export const OPTIONS: readonly OptionRule[] = OPTION_GROUPS.flatMap((group) => group.options);
+/** General options of a mongod that a mongos hasn't. */
+const NOT_OF_MONGOS: ReadonlySet<string> = new Set([
+  "port",
+  "noauth",
+  "auth",
+  "profile",
+  "notablescan",
+  "sysinfo",
+  "shutdown",
+]);
 
-/** `--help`, in groups. */
+/** mongos' options in the order of `--help`. */
+const MONGOS_GROUPS: readonly OptionGroup[] = MONGOD_GROUPS.flatMap((group): OptionGroup[] => {
+  switch (group.title) {
+    case "General options":
+      return [
+        {
+          title: group.title,
+          options: [
+            ...group.options.filter(({ name }) => !NOT_OF_MONGOS.has(name)),
+            used("port", "integer", "net.port", "port to listen on: 27017"),
+          ],
+        },
+      ];
+    case "Sharding options":
+      return [
+        {
+          title: group.title,
+          options: [
+            used(
+              "configdb",
+              "text",
+              "sharding.configDB",
+              "the config servers: <set name>/<host>:<port>; port 27019 unless it says otherwise",
+            ),
+            idle("localThreshold", "integer", "replication.localPingThresholdMs"),
+          ],
+        },
+      ];
+    case "TLS options":
+      return [group];
+    default:
+      return [];
+  }
+});
+
+/** Every option of mongod. */
+export const MONGOD_OPTIONS: readonly OptionRule[] = MONGOD_GROUPS.flatMap((group) => group.options);
+
+/** Every option of mongos. */
+export const MONGOS_OPTIONS: readonly OptionRule[] = MONGOS_GROUPS.flatMap((group) => group.options);
+
+/** `--help` of mongod, in groups. */
 export function helpText(): string {
-  const lines = ["Shardlab's mongod: MongoDB's program in memory, with a journal on disk.", "Options:"];
-  for (const { title, options } of OPTION_GROUPS) {
+  return help("Shardlab's mongod: MongoDB's program in memory, with a journal on disk.", MONGOD_GROUPS);
+}
+
+/** `--help` of mongos, in groups. */
+export function routerHelpText(): string {
+  const text = help("Shardlab's mongos: the router of a sharded cluster, simulated.", MONGOS_GROUPS);
+  return `${text}
+Environment:
+  SHARDLAB_RULES   whose sharding rules it follows, 2.4 to 8.0; 8.0 unless it says otherwise
+  SHARDLAB_CLOCK   virtual: what MongoDB waits for is reported, not waited for; real: it waits. Default virtual
+  SHARDLAB_SEED    repeats its random choices
+`;
+}
+
+function help(first: string, groups: readonly OptionGroup[]): string {
+  const lines = [first, "Options:"];
+  for (const { title, options } of groups) {
     lines.push("", `${title}:`);
     for (const option of options) {
       const name = `  ${option.short ? `-${option.short} [ --${option.name} ]` : `--${option.name}`}`;

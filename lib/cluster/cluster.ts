@@ -14,7 +14,7 @@
  * the map from such a string to the endpoint, and hands the router a TCP
  * endpoint for any other.
  */
-import { ListenError, serve, TcpEndpoint } from "../net/index.js";
+import { connectTo, ListenError, serve } from "../net/index.js";
 import type { Endpoint, Environment, Reply, Request } from "../protocol/index.js";
 import { replyDocument, request, throwIfFailed } from "../protocol/index.js";
 import type { RulesVersion } from "../router/index.js";
@@ -312,10 +312,9 @@ function shardName(index: number): string {
   return `shard${String.fromCharCode(65 + index)}`;
 }
 
-/** A shard outside this process, named `rs/host:port,host:port` or `host:port`: its first host. */
+/** A shard outside this process, named `rs/host:port,host:port` or `host:port`. */
 function remote(connectionString: string, closers: Closer[]): Endpoint {
-  const hosts = connectionString.slice(connectionString.indexOf("/") + 1);
-  const endpoint = new TcpEndpoint(hosts.split(",")[0] ?? hosts);
+  const endpoint = connectTo(connectionString);
   closers.push(() => endpoint.close());
   return endpoint;
 }

@@ -1,7 +1,10 @@
 /** What lessons call: the lab, its figures, checks and data sets. */
 export { currentLab, startLab } from "./startLab.js";
 export { Lab, LabServer } from "./lab.js";
+export type { BalancerMigration } from "./balancer.js";
+export { BalancerRound, LabBalancer } from "./balancer.js";
 export { Sh } from "./sh.js";
+export type { ShardLocation } from "./shAnalysis.js";
 export { InvalidInputError } from "./shHelpers.js";
 export type { ShardDistribution } from "./shardDistribution.js";
 export type { ClusterInfo, ClusterOptions, EngineName } from "../cluster/index.js";

@@ -5,6 +5,7 @@ import { MongoClient } from "mongodb";
 import type { ClusterInfo } from "../cluster/index.js";
 import { banner } from "../cluster/index.js";
 import type { RoutingTraceEntry } from "../router/index.js";
+import { LabBalancer } from "./balancer.js";
 import { Sh } from "./sh.js";
 import { readTrace } from "./trace.js";
 
@@ -58,6 +59,8 @@ export class Lab {
   readonly client: MongoClient;
   /** mongosh's sharding helpers: the same names, arguments and results. */
   readonly sh: Sh;
+  /** The balancer, one round at a time. */
+  readonly balancer: LabBalancer;
   /** The shards, in the order of their names. */
   readonly shards: readonly LabServer[];
   /** The config server; its `config` database is the cluster's catalog. */
@@ -82,6 +85,7 @@ export class Lab {
     this.info = info;
     this.client = newClient(info.uri);
     this.sh = new Sh(() => this.#openClient());
+    this.balancer = new LabBalancer(() => this.#openClient());
     this.shards = info.shards.map((shard) => new LabServer(shard.id, shard.uri));
     this.config = new LabServer("config", info.config.uri);
     this.#end = end;

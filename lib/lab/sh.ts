@@ -4,17 +4,16 @@
  *
  *     shCollections.ts   enableSharding, shardCollection, splitAt, moveChunk, …
  *     shBalancing.ts     startBalancer, addShardToZone, updateZoneKeyRange, …
+ *     shAnalysis.ts      analyzeShardKey, getShardDistribution, …: methods of collections in mongosh
  *     here               the cluster as a whole: its shards, its state, where its data is
  */
 import type { AggregationCursor, Document } from "mongodb";
-import type { ShardDistribution } from "./shardDistribution.js";
-import { readShardDistribution } from "./shardDistribution.js";
 import type { ShardingStatus } from "./shardingStatus.js";
 import { readShardingStatus } from "./shardingStatus.js";
-import { ShBalancing } from "./shBalancing.js";
+import { ShAnalysis } from "./shAnalysis.js";
 import { checkArguments } from "./shHelpers.js";
 
-export class Sh extends ShBalancing {
+export class Sh extends ShAnalysis {
   /**
    * Adds a server, usually a replica set, to the cluster as a shard.
    * @param url its connection string: `"<set name>/<host>:<port>"`
@@ -83,27 +82,5 @@ export class Sh extends ShBalancing {
       throw error;
     }
     return cursor;
-  }
-
-  /**
-   * Looks for metadata that contradicts itself.
-   * @returns the inconsistencies found
-   * @example await lab.sh.checkMetadataConsistency();
-   * @since MongoDB 7.0
-   */
-  async checkMetadataConsistency(): Promise<Document> {
-    return this.admin({ checkMetadataConsistency: 1 });
-  }
-
-  /**
-   * How a collection's documents, bytes and chunks are spread: mongosh's `db.<collection>.getShardDistribution()`.
-   * @param namespace `"<database>.<collection>"`
-   * @returns one entry a shard and the totals, as data; shown, it reads as in mongosh
-   * @example (await lab.sh.getShardDistribution("library.events")).Totals;
-   * @since MongoDB 2.2
-   */
-  async getShardDistribution(namespace: string): Promise<ShardDistribution> {
-    checkArguments("getShardDistribution", [namespace], ["string"]);
-    return readShardDistribution(this.client, namespace);
   }
 }

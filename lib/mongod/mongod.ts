@@ -171,6 +171,7 @@ export class Mongod implements Endpoint {
   private newServer(): Server {
     const { options } = this;
     const { environment, host, replSet, version, logs, initiated = true } = options;
+    const isConfigServer = options.clusterRole === "configsvr";
     const parameters = new ServerParameters();
     for (const [name, text] of Object.entries(options.parameters ?? {})) parameters.setFromText(name, text);
     return {
@@ -182,7 +183,10 @@ export class Mongod implements Endpoint {
       objectIds: new ObjectIds(environment),
       host,
       replSet,
-      replication: replSet === undefined ? undefined : new ReplicaSet(replSet, host, environment, initiated),
+      replication:
+        replSet === undefined
+          ? undefined
+          : new ReplicaSet(replSet, host, environment, initiated, isConfigServer),
       version: version ?? SERVER_VERSION,
       startedAt: environment.now(),
       options,

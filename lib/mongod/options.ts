@@ -37,6 +37,8 @@ export interface MongodOptions {
    * as a freshly started `mongod --replSet` does, and takes no writes until then.
    */
   readonly initiated?: boolean;
+  /** What it was started as, where it is part of a cluster; a config server says so in `hello`. */
+  readonly clusterRole?: "configsvr" | "shardsvr";
   /** What buildInfo reports; `SERVER_VERSION` when absent. */
   readonly version?: string;
   /** How the program was started, for getCmdLineOpts and serverStatus. */

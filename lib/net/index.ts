@@ -3,3 +3,4 @@ export type { ConnectionCounts, ServeOptions, TcpServer, Traffic } from "./serve
 export { ListenError, serve } from "./server.js";
 export type { TcpEndpointOptions } from "./client.js";
 export { TcpEndpoint } from "./client.js";
+export { connectTo, ReplicaSetEndpoint } from "./replicaSet.js";

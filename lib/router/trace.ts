@@ -69,6 +69,16 @@ export interface RoutingTraceEntry {
     skip?: number;
     limit?: number;
   };
+  /** Of a range that went to another shard: moveChunk, moveRange, a round of the balancer. */
+  migration?: {
+    min: object;
+    max: object;
+    from: string;
+    to: string;
+    documents: number;
+    bytes: number;
+    reason?: string;
+  };
 }
 
 /** Documents of an insert whose keys are told. */
@@ -80,8 +90,11 @@ const MAX_RANGES = 256;
 /** Bytes of entries at which one reply is full. */
 const MAX_REPLY_BYTES = 8 * 1024 * 1024;
 
-/** A step of a careful write: find one document, write it by `_id`, or insert it here and delete it there. */
-export type WriteStep = "search" | "write" | "insert" | "delete";
+/**
+ * A step of a careful write: find one document, write it by `_id`, or insert it here and delete it there. A migration
+ * copies on one shard, inserts on another and deletes on the first.
+ */
+export type WriteStep = "search" | "write" | "insert" | "delete" | "copy";
 
 /** Work that one shard did for an operation. */
 export interface ShardWork {
@@ -112,6 +125,20 @@ export interface TraceRecord {
   samples?: readonly (readonly RawValue[])[] | undefined;
   shards: ShardWork[];
   merge: RoutingTraceEntry["merge"];
+  /** Set for a range that has moved. */
+  migration?: MigrationRecord | undefined;
+}
+
+/** A range that has moved. */
+export interface MigrationRecord {
+  readonly min: Uint8Array;
+  readonly max: Uint8Array;
+  readonly from: string;
+  readonly to: string;
+  readonly documents: number;
+  readonly bytes: number;
+  /** Why the balancer moved it. */
+  readonly reason?: string | undefined;
 }
 
 /** A record of an operation that a filter routed. */
@@ -233,7 +260,16 @@ function entryDocument(n: number, record: TraceRecord): Uint8Array {
   if (omitted > 0) entry.int32("rangesOmitted", omitted);
   const inSteps = record.shards.some(({ step }) => step !== undefined);
   const shards = inSteps ? record.shards : [...record.shards].sort((a, b) => (a.shard < b.shard ? -1 : 1));
-  return entry.arrayOf("shards", shards.map(toDocument)).document("merge", toDocument(record.merge)).finish();
+  entry.arrayOf("shards", shards.map(toDocument)).document("merge", toDocument(record.merge));
+  if (record.migration) entry.document("migration", migrationDocument(record.migration));
+  return entry.finish();
+}
+
+function migrationDocument({ min, max, from, to, documents, bytes, reason }: MigrationRecord): Uint8Array {
+  const writer = new DocumentWriter().document("min", min).document("max", max);
+  writer.string("from", from).string("to", to);
+  writer.int64("documents", BigInt(documents)).int64("bytes", BigInt(bytes));
+  return (reason === undefined ? writer : writer.string("reason", reason)).finish();
 }
 
 function describeSample(key: ShardKeyPattern): (sample: readonly RawValue[]) => RawValue {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OptionsError, readCommandLine } from "../../lib/bin/commandLine.js";
-import { helpText, OPTIONS } from "../../lib/bin/optionTable.js";
+import { helpText, MONGOD_OPTIONS as OPTIONS } from "../../lib/bin/optionTable.js";
 
 const read = (line: string) => readCommandLine(line.split(" ").filter(Boolean));
 

@@ -199,6 +199,11 @@ describe("sh", () => {
     await sh.balancerCollectionStatus("a.b");
     await sh.shardAndDistributeCollection("a.b", { x: 1 }, { numInitialChunks: 4 });
     await sh.startBalancer(5);
+    await sh.analyzeShardKey("a.b", { x: 1 }, { readWriteDistribution: false });
+    await sh.configureQueryAnalyzer("a.b", { mode: "full", samplesPerSecond: 5 });
+    await sh.shardDrainingStatus();
+    await sh.shardDrainingStatus("shardA");
+    await sh.getTransitionToDedicatedConfigServerStatus();
     expect(sent.map(({ admin }) => admin as Document)).toEqual([
       { addShardToZone: "shardA", zone: "EU" },
       { removeShardFromZone: "shardA", zone: "EU" },
@@ -213,12 +218,17 @@ describe("sh", () => {
       { shardCollection: "a.b", key: { x: 1 }, numInitialChunks: 4 },
       { reshardCollection: "a.b", key: { x: 1 }, forceRedistribution: true, numInitialChunks: 4 },
       { balancerStart: 1, maxTimeMS: 5 },
+      { analyzeShardKey: "a.b", key: { x: 1 }, readWriteDistribution: false },
+      { configureQueryAnalyzer: "a.b", mode: "full", samplesPerSecond: 5 },
+      { shardDrainingStatus: 1 },
+      { shardDrainingStatus: "shardA" },
+      { getTransitionToDedicatedConfigServerStatus: 1 },
     ]);
   });
 
   it("describes each of its methods", async () => {
     const { readFile } = await import("node:fs/promises");
-    const files = ["sh", "shBalancing", "shCollections"];
+    const files = ["sh", "shAnalysis", "shBalancing", "shCollections"];
     const read = (file: string): Promise<string> =>
       readFile(new URL(`../../lib/lab/${file}.ts`, import.meta.url), "utf8");
     const source = (await Promise.all(files.map(read))).join("\n");

@@ -141,6 +141,12 @@ const rows: Readonly<Record<string, Row>> = {
     wrong: [1, 14],
     lenient: true,
   },
+  moveRange: {
+    command: { moveRange: "library.loans", min: { memberId: 1 }, toShard: "shardB" },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
   movePrimary: { command: { movePrimary: "library", to: "shardB" }, ...admin, wrong: [1, 14] },
   ping: { command: { ping: 1 }, lenient: true },
   planCacheClear: { command: { planCacheClear: "loans" }, wrong: notString, missing: "ok" },

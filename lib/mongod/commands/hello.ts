@@ -69,6 +69,7 @@ export function helloFields(server: Server, legacy: boolean): Record<string, unk
     ...(state === "primary" && { primary: config.host }),
     ...(config.tags.length > 5 && { tags: config.tags }),
     me: config.host,
+    ...(set.configsvr && { configsvr: 2 }),
     ...(state === "primary" && { electionId: set.electionId }),
     lastWrite: {
       opTime,

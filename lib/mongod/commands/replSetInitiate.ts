@@ -25,7 +25,7 @@ export const replSetInitiate: Command = {
       set.initiate(given);
       return okReply();
     }
-    set.initiate(defaultConfig(set.name, server.host));
+    set.initiate(defaultConfig(set.name, server.host, set.configsvr));
     return treeReply({
       info2: "no configuration specified. Using a default configuration for the set",
       me: server.host,

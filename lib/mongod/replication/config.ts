@@ -43,6 +43,8 @@ export interface ConfigContext {
   readonly setName: string;
   /** What the server calls itself; the member must be it. */
   readonly host: string;
+  /** Whether the server was started as a config server (`--configsvr`): its set must say so, and no other may. */
+  readonly configsvr: boolean;
   /** The set's identity, for a configuration that does not say it. */
   readonly replicaSetId: RawValue;
   /** The term to put in, whatever the document says. */
@@ -104,8 +106,12 @@ export function readConfig(given: Uint8Array, context: ConfigContext): ReplicaSe
   if (protocol !== 1) {
     throw invalid(`Support for replication protocol version ${protocol} was removed in MongoDB 4.0`);
   }
-  if (isTruthy(getField(given, "configsvr"))) {
+  const configsvr = isTruthy(getField(given, "configsvr"));
+  if (configsvr && !context.configsvr) {
     throw invalid("Nodes being used for config servers must be started with the --configsvr flag");
+  }
+  if (!configsvr && context.configsvr) {
+    throw invalid("Nodes started with the --configsvr flag must have configsvr:true in their config");
   }
   const member = readMember(
     onlyMember(required(given, "members", "ReplSetConfig"), context),
@@ -127,6 +133,7 @@ export function readConfig(given: Uint8Array, context: ConfigContext): ReplicaSe
       version,
       term: context.term,
       members: [member],
+      ...(configsvr && { configsvr }),
       protocolVersion: int64(1),
       writeConcernMajorityJournalDefault: journal === undefined || isTruthy(journal),
       settings,
@@ -135,8 +142,13 @@ export function readConfig(given: Uint8Array, context: ConfigContext): ReplicaSe
 }
 
 /** The configuration that `rs.initiate()` without arguments means, as far as a client would have to write it. */
-export function defaultConfig(setName: string, host: string): Uint8Array {
-  return encodeTree({ _id: setName, version: 1, members: [{ _id: 0, host }] });
+export function defaultConfig(setName: string, host: string, configsvr: boolean): Uint8Array {
+  return encodeTree({
+    _id: setName,
+    version: 1,
+    members: [{ _id: 0, host }],
+    ...(configsvr && { configsvr }),
+  });
 }
 
 /**

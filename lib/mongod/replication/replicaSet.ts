@@ -37,15 +37,17 @@ export class ReplicaSet {
    * @param name the set's name, as on the command line
    * @param host what the server calls itself
    * @param initiated whether it begins with a configuration, as primary
+   * @param configsvr whether the server is a config server
    */
   constructor(
     readonly name: string,
     private readonly host: string,
     private readonly environment: Environment,
     initiated: boolean,
+    readonly configsvr = false,
   ) {
     this.replicaSetId = derivedObjectId(environment, `${name}/${host}`);
-    if (initiated) this.initiate(defaultConfig(name, host));
+    if (initiated) this.initiate(defaultConfig(name, host, configsvr));
   }
 
   /** The state at this moment; an election that is due takes place now. */
@@ -201,6 +203,7 @@ export class ReplicaSet {
     return readConfig(document, {
       setName: this.name,
       host: this.host,
+      configsvr: this.configsvr,
       replicaSetId: this.current?.replicaSetId ?? this.replicaSetId,
       term,
       purpose,

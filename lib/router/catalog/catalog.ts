@@ -39,8 +39,10 @@ import {
   shardDocument,
 } from "./documents.js";
 import type { Database, Settings, ShardedCollection, ZoneRange } from "./entries.js";
+import { BALANCED } from "./entries.js";
 import { readCollections, readDatabases, readSettings, readShards, readZones } from "./reading.js";
 import type { ShardRegistry } from "./shards.js";
+import { isUnreachable } from "./unreachable.js";
 
 /** What the catalog is made of. */
 export interface CatalogOptions {
@@ -135,9 +137,6 @@ export class Catalog {
     const collections = await readCollections(this.config);
     const settings = await readSettings(this.config, this.#defaultChunkSize());
     this.shards.replace(shards);
-    for (const [ns, collection] of collections) {
-      collection.pendingDeletions = this.#collections.get(ns)?.pendingDeletions ?? [];
-    }
     this.#databases = databases;
     this.#collections = collections;
     Object.assign(this.settings, settings);
@@ -149,7 +148,8 @@ export class Catalog {
     try {
       await this.load();
     } catch (error) {
-      this.isStale = true;
+      // What is there and can't be read is for whoever wrote it; the cache stays as it was.
+      this.isStale ||= isUnreachable(error);
       const message = error instanceof Error ? error.message : String(error);
       this.#options.environment.log?.("warn", "the catalog could not be read again", { message });
     }
@@ -270,7 +270,7 @@ export class Catalog {
       ...(defaultCollation && { defaultCollation }),
       chunks,
       version: { major: 1, minor: chunks.size - 1 },
-      pendingDeletions: [],
+      ...BALANCED,
     };
     this.#collections.set(ns, collection);
     return placementVersion(collection.version, epoch, now);

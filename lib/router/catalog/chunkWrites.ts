@@ -6,7 +6,7 @@
  *     move    [5, 10) A 1|2     ──►  [5, 10) B 2|0                     the next major version
  *             [MinKey, 5) A 1|1 ──►  [MinKey, 5) A 2|1                 and one chunk that stays, so that the donor learns
  */
-import type { RawValue } from "../../bson/index.js";
+import type { RawValue, SortableKey } from "../../bson/index.js";
 import { asDocument, DocumentWriter, elements, getField } from "../../bson/index.js";
 import type { LogicalClock } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
@@ -24,10 +24,11 @@ export interface ChunkWriter {
   readonly ids: IdSource;
 }
 
-/** The collection's map after the change, and its highest version. */
+/** The collection's map after the change, its highest version, and its chunks that are too large to move. */
 export interface ChangedChunks {
   readonly chunks: ChunkMap;
   readonly version: ChunkVersion;
+  readonly jumbo: ReadonlySet<SortableKey>;
 }
 
 /**
@@ -59,9 +60,10 @@ export async function writeSplit(
       history,
     }),
   );
-  await config.update("chunks", idOf(stored), set(head));
+  await config.update("chunks", idOf(stored), set(head, "jumbo"));
   await config.insert("chunks", pieces);
-  return { chunks: collection.chunks.withSplit(chunk.index, points), version };
+  const jumbo = withoutChunk(collection, chunk);
+  return { chunks: collection.chunks.withSplit(chunk.index, points), version, jumbo };
 }
 
 /**
@@ -85,15 +87,40 @@ export async function writeMove(
     .finish();
   const chunks = collection.chunks.withOwner(chunk.index, to);
   const remaining = firstChunkOf(chunks, chunk.shard);
-  await config.update("chunks", idOf(stored), set(moved));
+  await config.update("chunks", idOf(stored), set(moved, "jumbo"));
   if (remaining) {
     const bump = new DocumentWriter().field("lastmod", lastmodOf({ major, minor: 1 })).finish();
     await config.update("chunks", idOf(await storedChunk(config, collection, remaining)), set(bump));
   }
-  return { chunks, version: { major, minor: remaining ? 1 : 0 } };
+  const jumbo = withoutChunk(collection, chunk);
+  return { chunks, version: { major, minor: remaining ? 1 : 0 }, jumbo };
 }
 
-async function storedChunk(
+/** The chunks that are too large to move, but for one that is another now. */
+function withoutChunk({ jumbo, chunks }: ShardedCollection, chunk: Chunk): ReadonlySet<SortableKey> {
+  const begin = chunks.beginOf(chunk.index);
+  return jumbo.has(begin) ? new Set([...jumbo].filter((key) => key !== begin)) : jumbo;
+}
+
+/**
+ * Says of a chunk that it is too large to move, or that it is not.
+ * @throws CommandError after which config.chunks has to be read again
+ */
+export async function writeJumbo(
+  { config }: ChunkWriter,
+  collection: ShardedCollection,
+  chunk: Chunk,
+  isJumbo: boolean,
+): Promise<Pick<ShardedCollection, "jumbo">> {
+  const stored = await storedChunk(config, collection, chunk);
+  const flag = new DocumentWriter().bool("jumbo", true).finish();
+  await config.update("chunks", idOf(stored), isJumbo ? set(flag) : unset("jumbo"));
+  const others = withoutChunk(collection, chunk);
+  return { jumbo: isJumbo ? new Set([...others, collection.chunks.beginOf(chunk.index)]) : others };
+}
+
+/** The document of a chunk. @throws CommandError ConflictingOperationInProgress (117) when it is gone */
+export async function storedChunk(
   config: ConfigServer,
   collection: ShardedCollection,
   chunk: Chunk,
@@ -114,23 +141,32 @@ export function ofCollection(uuid: RawValue): DocumentWriter {
   return new DocumentWriter().field("uuid", uuid);
 }
 
-/** `{$set: fields}` */
-export function set(fields: Uint8Array): Uint8Array {
-  return new DocumentWriter().document("$set", fields).finish();
+/** `{$set: fields}`, and without another field. */
+export function set(fields: Uint8Array, without?: string): Uint8Array {
+  const update = new DocumentWriter().document("$set", fields);
+  return (without === undefined ? update : update.fieldsOf(unset(without))).finish();
 }
 
-function firstChunkOf(chunks: ChunkMap, shard: string): Chunk | undefined {
+/** `{$unset: {field: ""}}` */
+export function unset(name: string): Uint8Array {
+  return new DocumentWriter().document("$unset", new DocumentWriter().string(name, "").finish()).finish();
+}
+
+/** The first chunk in order that a shard owns. */
+export function firstChunkOf(chunks: ChunkMap, shard: string): Chunk | undefined {
   for (let index = 0; index < chunks.size; index++) {
     if (chunks.ownerOf(index) === shard) return chunks.chunk(index);
   }
   return undefined;
 }
 
-function idOf(document: Uint8Array): Uint8Array {
+/** `{_id: …}` of a document. */
+export function idOf(document: Uint8Array): Uint8Array {
   return new DocumentWriter().field("_id", getField(document, "_id")!).finish();
 }
 
-function arrayOfDocuments(document: Uint8Array, name: string): Uint8Array[] {
+/** The elements of an array of documents; none where it is absent. */
+export function arrayOfDocuments(document: Uint8Array, name: string): Uint8Array[] {
   const value = getField(document, name);
   return value ? elements(asDocument(value)).map(asDocument) : [];
 }

@@ -1,7 +1,7 @@
 /**
  * What the router's cache of the catalog holds.
  */
-import type { RawValue } from "../../bson/index.js";
+import type { RawValue, SortableKey } from "../../bson/index.js";
 import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import type { ChunkMap } from "./chunkMap.js";
 import type { ChunkVersion } from "./documents.js";
@@ -10,13 +10,6 @@ import type { ChunkVersion } from "./documents.js";
 export interface Database {
   readonly name: string;
   readonly primary: string;
-}
-
-/** A key range on a shard whose documents moved away but could not be deleted there yet. */
-export interface PendingDeletion {
-  readonly shard: string;
-  /** `_id` values of the documents. */
-  readonly ids: readonly RawValue[];
 }
 
 /** A sharded collection with its chunk map. */
@@ -34,9 +27,24 @@ export interface ShardedCollection {
   chunks: ChunkMap;
   /** Highest chunk version. */
   version: ChunkVersion;
-  /** Left behind by a migration whose last step failed; empty in ordinary life. */
-  pendingDeletions: PendingDeletion[];
+  /** The balancer leaves it alone: `sh.disableBalancing`. */
+  noBalance: boolean;
+  /** False: its chunks may not move at all, not even by hand: `setAllowMigrations`. @since MongoDB 4.2 */
+  allowMigrations: boolean;
+  /** Its own chunk size in bytes: configureCollectionBalancing. @since MongoDB 5.3 */
+  maxChunkSizeBytes?: number | undefined;
+  /** Whether the auto-merger takes part; absent: yes. @since MongoDB 7.0 */
+  enableAutoMerge?: boolean | undefined;
+  /** Where the chunks begin that are too large to move. */
+  jumbo: ReadonlySet<SortableKey>;
 }
+
+/** What a new collection says of all that. */
+export const BALANCED: Pick<ShardedCollection, "noBalance" | "allowMigrations" | "jumbo"> = {
+  noBalance: false,
+  allowMigrations: true,
+  jumbo: new Set(),
+};
 
 /** A range of shard keys that belongs to a zone: one document of config.tags. */
 export interface ZoneRange {

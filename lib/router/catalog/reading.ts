@@ -10,6 +10,7 @@ import {
   DocumentWriter,
   elements,
   getField,
+  isNumeric,
   isTruthy,
 } from "../../bson/index.js";
 import type { SortableKey } from "../../bson/index.js";
@@ -82,6 +83,7 @@ async function readCollection(
   let version = FIRST_VERSION;
   const ofCollection = new DocumentWriter().field("uuid", uuid).finish();
   let last: SortableKey | undefined;
+  const jumbo = new Set<SortableKey>();
   for await (const chunk of documents(config, "chunks", ofCollection, { min: 1 })) {
     const min = asDocument(getField(chunk, "min")!);
     if (!key.valuesOfBound(min)) {
@@ -93,6 +95,7 @@ async function readCollection(
     }
     last = begin;
     builder.addKnown(begin, min, text(chunk, "shard"));
+    if (isTruthy(getField(chunk, "jumbo"))) jumbo.add(begin);
     const lastmod = getField(chunk, "lastmod");
     if (lastmod && isLater(versionOf(lastmod), version)) version = versionOf(lastmod);
   }
@@ -100,6 +103,9 @@ async function readCollection(
   const dot = ns.indexOf(".");
   const unique = getField(document, "unique");
   const collation = getField(document, "defaultCollation");
+  const allowMigrations = getField(document, "allowMigrations");
+  const maxChunkSize = getField(document, "maxChunkSizeBytes");
+  const autoMerge = getField(document, "enableAutoMerge");
   return {
     ns,
     db: ns.slice(0, dot),
@@ -110,7 +116,11 @@ async function readCollection(
     ...(collation && { defaultCollation: asDocument(collation).slice() }),
     chunks: builder.finish(),
     version,
-    pendingDeletions: [],
+    noBalance: isTruthy(getField(document, "noBalance")),
+    allowMigrations: !allowMigrations || isTruthy(allowMigrations),
+    ...(maxChunkSize && isNumeric(maxChunkSize) && { maxChunkSizeBytes: asNumber(maxChunkSize) }),
+    ...(autoMerge && { enableAutoMerge: isTruthy(autoMerge) }),
+    jumbo,
   };
 }
 

@@ -31,6 +31,7 @@ export const SHARD_LIST = "config.shards";
 interface Debt {
   readonly command: Request;
   readonly nothingToDo: number | undefined;
+  readonly paid: (() => Promise<void>) | undefined;
 }
 
 /** One shard. */
@@ -155,7 +156,7 @@ export class ShardRegistry {
       } catch (error) {
         if (!(error instanceof EndpointUnreachableError)) throw error;
         if (error.mayHaveRun && attempt < ATTEMPTS && isRepeatable(command)) continue;
-        throw unreachable(id, error);
+        throw unreachable(id, shard.host, error);
       }
     }
   }
@@ -164,22 +165,24 @@ export class ShardRegistry {
    * Keeps a command for a shard that did not answer. It is sent before anything else is, and again until there is an
    * answer: a command that does the same when it runs twice.
    * @param nothingToDo code of the answer that says so, where that is a failure
+   * @param paid called when the answer has come; must not fail
    */
-  owe(id: string, command: Request, nothingToDo?: number): void {
-    this.get(id).owed.push({ command, nothingToDo });
+  owe(id: string, command: Request, nothingToDo?: number, paid?: () => Promise<void>): void {
+    this.get(id).owed.push({ command, nothingToDo, paid });
   }
 
   /** @throws CommandError when there is still no answer */
-  async #pay({ id, endpoint, owed }: Shard): Promise<void> {
+  async #pay({ id, host, endpoint, owed }: Shard): Promise<void> {
     for (let debt = owed[0]; debt; debt = owed[0]) {
       try {
         const reply = await endpoint.run(debt.command);
         const failure = isOk(reply) ? undefined : failureOf(reply);
         if (failure && failure.code !== debt.nothingToDo) throw failure;
       } catch (error) {
-        throw error instanceof EndpointUnreachableError ? unreachable(id, error) : error;
+        throw error instanceof EndpointUnreachableError ? unreachable(id, host, error) : error;
       }
       owed.shift();
+      await debt.paid?.();
     }
   }
 

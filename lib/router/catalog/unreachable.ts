@@ -20,10 +20,13 @@ import { CommandError, ErrorCode } from "../../protocol/index.js";
 
 /**
  * The error of a command that got no reply.
- * @param shard the shard's id, which is also the name of its replica set
+ * @param shard the shard's id
+ * @param host its connection string, which begins with the name of its replica set if it is one
  * @returns FailedToSatisfyReadPreference (133), or HostUnreachable (6) where the command may have run
  */
-export function unreachable(shard: string, cause: EndpointUnreachableError): CommandError {
+export function unreachable(shard: string, host: string, cause: EndpointUnreachableError): CommandError {
+  const slash = host.indexOf("/");
+  const setName = slash > 0 ? host.slice(0, slash) : shard;
   const failure = cause.mayHaveRun
     ? new CommandError(
         ErrorCode.HostUnreachable,
@@ -31,7 +34,7 @@ export function unreachable(shard: string, cause: EndpointUnreachableError): Com
       )
     : new CommandError(
         ErrorCode.FailedToSatisfyReadPreference,
-        `Could not find host matching read preference { mode: "primary" } for set ${shard}`,
+        `Could not find host matching read preference { mode: "primary" } for set ${setName}`,
       );
   failure.remedy = `start shard ${shard} again, or leave out what needs it`;
   return failure;

@@ -68,6 +68,12 @@ async function register(context: RouterContext, id: string, host: string): Promi
   if (message?.type === BsonType.string && asString(message) === "isdbgrid") {
     throw new CommandError(ErrorCode.IllegalOperation, `${host} is a mongos, not a shard`);
   }
+  if (getField(hello, "configsvr")) {
+    throw new CommandError(
+      ErrorCode.OperationFailed,
+      `Cannot add ${host} as a shard since it is a config server`,
+    );
+  }
   const databases = await databasesOf(endpoint, host);
   for (const name of databases) {
     const known = context.catalog.database(name);

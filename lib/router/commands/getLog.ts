@@ -1,17 +1,17 @@
-/** `getLog`: the router keeps no log in memory, so every log is there and empty. */
+/** `getLog`: what the router's program has logged; without a program of its own every log is there and empty. */
 import { asString, BsonType, describeValue, nameOfType } from "../../bson/index.js";
 import { CommandError, ErrorCode, treeReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { requiredField } from "../context.js";
-
-const LOGS = ["global", "startupWarnings"];
+import type { LogName } from "../server/state.js";
+import { LOG_NAMES } from "../server/state.js";
 
 export const getLog: Command = {
   name: "getLog",
   adminOnly: true,
   fields: [],
   help: "{ getLog : '*' }  OR { getLog : 'global' }",
-  run(_context, request) {
+  run({ server }, request) {
     const which = requiredField(request, "getLog");
     if (which.type !== BsonType.string) {
       throw new CommandError(
@@ -20,8 +20,13 @@ export const getLog: Command = {
       );
     }
     const name = asString(which);
-    if (name === "*") return treeReply({ names: LOGS });
-    if (!LOGS.includes(name)) throw new CommandError(ErrorCode.OperationFailed, `No log named '${name}'`);
-    return treeReply({ totalLinesWritten: 0, log: [] });
+    if (name === "*") return treeReply({ names: [...LOG_NAMES] });
+    if (!isLogName(name)) throw new CommandError(ErrorCode.OperationFailed, `No log named '${name}'`);
+    const log = server.process.logs?.[name];
+    return treeReply({ totalLinesWritten: log?.total ?? 0, log: log?.lines() ?? [] });
   },
 };
+
+function isLogName(name: string): name is LogName {
+  return (LOG_NAMES as readonly string[]).includes(name);
+}

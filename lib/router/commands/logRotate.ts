@@ -1,4 +1,4 @@
-/** `logRotate`: the router keeps no log file, so there is none to start anew. */
+/** `logRotate`: starts the program's log file anew; without a program of its own there is none. */
 import { asString, BsonType } from "../../bson/index.js";
 import { CommandError, ErrorCode, okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
@@ -9,11 +9,12 @@ export const logRotate: Command = {
   adminOnly: true,
   fields: [],
   help: "rotate log files",
-  run(_context, request) {
+  run({ server }, request) {
     const which = requiredField(request, "logRotate");
     if (which.type === BsonType.string && asString(which) !== "server") {
       throw new CommandError(ErrorCode.NoSuchKey, "Unknown log type for rotation");
     }
+    server.process.onLogRotate?.();
     return okReply();
   },
 };

@@ -7,7 +7,8 @@
 import { DocumentWriter } from "../../bson/index.js";
 import { okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
-import { migrateChunk } from "../ddl/migration.js";
+import { flag } from "../context.js";
+import { migrateRange } from "../ddl/migration.js";
 import {
   checkShard,
   chunkArguments,
@@ -40,6 +41,7 @@ export const moveChunk: Command = {
     const { ns } = namespaceArgument(request);
     const to = stringArgument(request, "to");
     const { find, bounds } = chunkArguments(request);
+    const forceJumbo = flag(request, "forceJumbo");
     await withCollectionAlone(context, ns, async (found) => {
       const collection = mustBeSharded(found, ns);
       if ((find === undefined) === (bounds === undefined)) {
@@ -47,7 +49,7 @@ export const moveChunk: Command = {
       }
       checkShard(context, to);
       const chunk = find ? chunkByFind(collection, find) : chunkByBounds(collection, bounds!);
-      if (chunk.shard !== to) await migrateChunk(context, collection, chunk, to);
+      if (chunk.shard !== to) await migrateRange(context, collection, chunk, to, { forceJumbo });
     });
     return okReply(
       new DocumentWriter().int64("millis", BigInt(Math.round(context.environment.now() - started))).finish(),

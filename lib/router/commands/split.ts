@@ -5,7 +5,6 @@
  *     {split: ns, bounds: [{…}, {…}]}      that chunk, at its median document
  *     {split: ns, middle: {x: 100}}        at exactly that key; for a hashed key the NumberLong
  */
-import type { RawValue } from "../../bson/index.js";
 import { asDocument, BsonType, describeDocument, DocumentWriter, sortableKey } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 import { bodyField, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
@@ -61,7 +60,7 @@ function checkUsage({ find, bounds }: ChunkArguments, middle: Uint8Array | undef
 function atMiddle(collection: ShardedCollection, middle: Uint8Array): { chunk: Chunk; point: Uint8Array } {
   const { key, chunks } = collection;
   const values = key.valuesOfBound(middle);
-  if (!values?.every((value, i) => isBoundValue(value, key.fields[i]!.kind === "hashed"))) {
+  if (!values || !key.isBound(middle)) {
     throw usageError(
       `new split key ${describeDocument(middle)} is not valid for shard key pattern ${key.text}`,
     );
@@ -75,14 +74,6 @@ function atMiddle(collection: ShardedCollection, middle: Uint8Array): { chunk: C
     );
   }
   return { chunk, point: middle.slice() };
-}
-
-/** A bound can be anything that is no array; a hashed field's only a hash. */
-function isBoundValue(value: RawValue, hashed: boolean): boolean {
-  const end = value.type === BsonType.minKey || value.type === BsonType.maxKey;
-  return hashed
-    ? end || value.type === BsonType.int64
-    : value.type !== BsonType.array && value.type !== BsonType.regex;
 }
 
 async function atMedian(

@@ -59,6 +59,7 @@ import { logout } from "./logout.js";
 import { logRotate } from "./logRotate.js";
 import { moveChunk } from "./moveChunk.js";
 import { movePrimary } from "./movePrimary.js";
+import { moveRange } from "./moveRange.js";
 import { ping } from "./ping.js";
 import { planCacheClear } from "./planCacheClear.js";
 import { planCacheListFilters } from "./planCacheListFilters.js";
@@ -151,6 +152,7 @@ export const COMMANDS: readonly Command[] = [
   logRotate,
   moveChunk,
   movePrimary,
+  moveRange,
   ping,
   planCacheClear,
   planCacheListFilters,
@@ -226,7 +228,6 @@ export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "mergeAllChunksOnShard",
   "mergeChunks",
   "moveCollection",
-  "moveRange",
   "multicast",
   "netstat",
   "planCacheClearFilters",

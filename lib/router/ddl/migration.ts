@@ -1,53 +1,43 @@
 /**
- * Moving a chunk: its documents go to another shard, then the map says so.
+ * Moving a range: its documents go to another shard, then the map says so.
  *
  *     1 drain    open cursors on both shards read what they have left into memory
- *     2 prepare  the recipient gets the collection and its indexes
+ *     2 prepare  the recipient gets the collection and its indexes; what is to happen is written to config.migrations
  *     3 copy     donor ──documents of the range──► recipient
- *     4 commit   config.chunks and the map: the chunk belongs to the recipient
+ *     4 commit   config.chunks and the map: the range is a chunk of the recipient's
  *     5 delete   the donor deletes what it gave away
  *
- * The caller holds the collection alone from 1 to 5, so for clients it is one
- * step. Up to 4 any failure undoes the copy and nothing has changed. After 4 the
- * chunk has moved whatever happens; if 5 fails, the donor's leftovers (orphans)
- * are deleted before anything else touches the collection.
+ * The caller holds the collection alone from 1 to 5, so for clients it is one step. Up to 4 any failure undoes the copy
+ * and nothing has changed; after 4 the range has moved whatever happens. Which of the two it is, and the rest of the
+ * way, is migrationRecovery.ts: also for a router that finds the document of a dead one.
  *
- * A real cluster copies in the background while writes go on, catches up, blocks
- * writes for a moment at 4, and deletes minutes later; readers filter the orphans
- * in between (SHARDING_FILTER in explain).
+ * A real cluster copies in the background while writes go on, catches up, blocks writes for a moment at 4, and deletes
+ * minutes later; readers filter the orphans in between (SHARDING_FILTER in explain).
  */
 import type { RawValue } from "../../bson/index.js";
 import {
   asDocument,
   asNumber,
   bool,
+  compareDocuments,
   documentSortableKey,
   DocumentWriter,
   elements,
   fromDocument,
   getField,
-  int32,
-  NULL,
 } from "../../bson/index.js";
-import type { Reply, Request } from "../../protocol/index.js";
-import {
-  CommandError,
-  documentsOf,
-  ErrorCode,
-  failureOf,
-  isOk,
-  MAX_WRITE_BATCH,
-  request,
-} from "../../protocol/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, MAX_WRITE_BATCH, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
-import { isUnreachable } from "../catalog/unreachable.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import type { RouterContext } from "../context.js";
-import { deleteByIds, deletionsOf } from "../support/collections.js";
+import { deleteByIds } from "../support/collections.js";
 import { detached } from "../support/values.js";
+import { chunkTooBig, maxChunkSize, maxDocuments, partOnShard } from "./chunkSize.js";
 import { quietly } from "./fanOut.js";
+import type { MovingRange } from "./migrationRecovery.js";
+import { finishMigrationSometime, forgetMigration, noteMigration } from "./migrationRecovery.js";
 import { readChunk } from "./range.js";
-import { copyDefinition, SIMPLE_COLLATION } from "./shardCollections.js";
+import { copyDefinition } from "./shardCollections.js";
 
 /** What a migration moved. */
 export interface Migration {
@@ -55,109 +45,148 @@ export interface Migration {
   readonly bytes: number;
 }
 
+/** How a range is moved. */
+export interface MigrationOptions {
+  /** Also a range with too many documents. */
+  readonly forceJumbo?: boolean;
+  /** The command that asked for it, for the trace; `moveChunk` when absent. */
+  readonly op?: string;
+  /** Why the balancer moves it. */
+  readonly reason?: string | undefined;
+}
+
+/** A range of one chunk. */
+export type ChunkRange = Pick<Chunk, "min" | "max" | "shard">;
+
 /**
- * Moves one chunk. The caller holds the collection alone.
- * @param to id of the recipient, another shard than the chunk's
- * @throws CommandError what a shard refused; nothing has moved then
+ * Moves a range that lies in one chunk. The caller holds the collection alone.
+ * @param to id of the recipient, another shard than the range's
+ * @throws CommandError ChunkTooBig (153), ConflictingOperationInProgress (117) where migrations are not allowed, what a
+ * shard refused; nothing has moved then
  */
-export async function migrateChunk(
+export async function migrateRange(
   context: RouterContext,
   collection: ShardedCollection,
-  chunk: Chunk,
+  { min, max, shard: from }: ChunkRange,
   to: string,
+  options: MigrationOptions = {},
 ): Promise<Migration> {
-  const { catalog } = context;
-  const from = chunk.shard;
+  const { catalog, ids: idSource } = context;
+  checkAllowed(collection);
+  const started = context.waiting.now();
   const details = new DocumentWriter()
-    .document("min", chunk.min)
-    .document("max", chunk.max)
+    .document("min", min)
+    .document("max", max)
     .string("from", from)
     .string("to", to)
     .finish();
   await catalog.log("moveChunk.start", collection.ns, details, from);
   await context.cursors.drain(collection.ns, [from, to]);
   await copyDefinition(context, collection, from, to);
+  const moving: MovingRange = {
+    id: idSource.objectId(),
+    ns: collection.ns,
+    uuid: collection.uuid,
+    min,
+    max,
+    from,
+    to,
+  };
   const ids: RawValue[] = [];
   let moved: Migration;
   try {
-    moved = await copyDocuments(context, collection, chunk, to, ids);
-    await catalog.moveChunk(collection, chunk, to);
+    await noteMigration(context, moving);
+    moved = await copyDocuments(
+      context,
+      collection,
+      { min, max, shard: from },
+      to,
+      ids,
+      options.forceJumbo === true,
+    );
+    await commit(context, collection, moving);
+    await deleteByIds(context, from, collection, ids);
+    await forgetMigration(context, moving);
   } catch (error) {
-    // Where the config server's reply was lost, the catalog has been read again: the chunk may have moved after all.
-    if (ownerNow(context, collection, chunk) === to) leaveForLater(context, collection, from, ids);
-    else await takeBack(context, collection, to, ids);
+    await finishMigrationSometime(context, moving);
     await quietly(context, "config.changelog was not written", () =>
       catalog.log("moveChunk.error", collection.ns, details, from),
     );
-    throw error;
-  }
-  try {
-    await deleteByIds(context, from, collection, ids);
-  } catch (error) {
-    leaveForLater(context, collection, from, ids);
     throw error;
   }
   await catalog.log("moveChunk.commit", collection.ns, details, from);
   const outcome = new DocumentWriter().fieldsOf(details).string("note", "success").finish();
   await catalog.log("moveChunk.from", collection.ns, outcome, from);
   await catalog.log("moveChunk.to", collection.ns, outcome, to);
+  const ms = context.waiting.now() - started;
+  context.trace.add({
+    at: started,
+    op: options.op ?? "moveChunk",
+    ns: collection.ns,
+    targeting: "none",
+    key: collection.key,
+    migration: { min, max, from, to, ...moved, reason: options.reason },
+    shards: [
+      { shard: from, step: "copy", sent: moved.documents, ms },
+      { shard: to, step: "insert", sent: moved.documents },
+      { shard: from, step: "delete", sent: moved.documents },
+    ],
+    merge: { kind: "none" },
+  });
   return moved;
 }
 
-/** Who owns a chunk as the catalog has it now. */
-function ownerNow({ catalog }: RouterContext, { ns }: ShardedCollection, { min }: Chunk): string | undefined {
-  const chunks = catalog.collection(ns)?.chunks;
-  return chunks?.ownerOf(chunks.find(documentSortableKey(min)));
+/** @throws CommandError ConflictingOperationInProgress (117) */
+function checkAllowed({ allowMigrations, ns }: ShardedCollection): void {
+  if (allowMigrations) return;
+  throw new CommandError(
+    ErrorCode.ConflictingOperationInProgress,
+    `Collection ${ns} does not allow migrations`,
+  );
 }
 
-/** The donor's documents are gone from the map, and have to go from the donor before the collection is used again. */
-function leaveForLater(
+/** The range becomes a chunk, if it is not one yet, and the chunk another shard's. */
+async function commit(
   { catalog }: RouterContext,
   collection: ShardedCollection,
-  shard: string,
-  ids: readonly RawValue[],
-): void {
-  // The catalog may have been read again meanwhile: its entry counts.
-  (catalog.collection(collection.ns) ?? collection).pendingDeletions.push({ shard, ids });
-}
-
-/** Deletes a copy that was not committed; a recipient that does not answer gets to it when it does. */
-async function takeBack(
-  context: RouterContext,
-  collection: ShardedCollection,
-  to: string,
-  ids: readonly RawValue[],
+  { min, max, to }: MovingRange,
 ): Promise<void> {
-  try {
-    await deleteByIds(context, to, collection, ids);
-  } catch (error) {
-    if (!isUnreachable(error)) throw error;
-    for (const command of deletionsOf(collection, ids)) context.shards.owe(to, command);
-  }
+  const begin = documentSortableKey(min);
+  const chunk = collection.chunks.chunk(collection.chunks.find(begin));
+  const points = [
+    ...(compareDocuments(chunk.min, min) < 0 ? [min] : []),
+    ...(compareDocuments(max, chunk.max) < 0 ? [max] : []),
+  ];
+  if (points.length > 0) await catalog.splitChunk(collection, chunk, points);
+  await catalog.moveChunk(collection, collection.chunks.chunk(collection.chunks.find(begin)), to);
 }
 
-/** Copies a chunk's documents; `ids` receives the `_id` of each one that has arrived. */
+/**
+ * Copies a range's documents; `ids` receives the `_id` of each one that has arrived.
+ * @throws CommandError ChunkTooBig (153) for too many documents, unless they are moved all the same
+ */
 async function copyDocuments(
   context: RouterContext,
   collection: ShardedCollection,
-  chunk: Chunk,
+  range: ChunkRange,
   to: string,
   ids: RawValue[],
+  forceJumbo: boolean,
 ): Promise<Migration> {
+  const chunkSize = maxChunkSize(context, collection);
+  const part = await partOnShard(context, collection, range.shard);
+  const most = forceJumbo ? Infinity : maxDocuments(chunkSize, part);
   let documents = 0;
   let bytes = 0;
-  for await (const batch of batchesOf(readChunk(context, collection, chunk))) {
+  for await (const batch of batchesOf(readChunk(context, collection, { index: -1, ...range }))) {
+    if (documents + batch.length > most) throw chunkTooBig(collection, chunkSize, part);
     const insert = new DocumentWriter()
       .string("insert", collection.name)
       .field("ordered", bool(true))
       .field("bypassDocumentValidation", bool(true))
       .finish();
-    const reply = await sendCopies(
-      context,
-      collection,
-      to,
-      request(collection.db, insert, { documents: batch }),
-    );
+    const reply = await context.shards.run(to, request(collection.db, insert, { documents: batch }));
+    if (!isOk(reply)) throw failureOf(reply);
     const n = getField(reply.body, "n");
     const arrived = n ? asNumber(n) : 0;
     for (const document of batch.slice(0, arrived)) ids.push(detached(getField(document, "_id")!));
@@ -168,44 +197,6 @@ async function copyDocuments(
     for (const document of batch) bytes += document.length;
   }
   return { documents, bytes };
-}
-
-/**
- * Sends a batch of copies. When no reply comes, nobody knows which of them have arrived: the recipient owes us their
- * deletion. They are named by `_id` and key, since it may have another document with the same `_id` (§7).
- */
-async function sendCopies(
-  context: RouterContext,
-  collection: ShardedCollection,
-  to: string,
-  insert: Request,
-): Promise<Reply> {
-  let reply: Reply;
-  try {
-    reply = await context.shards.run(to, insert);
-  } catch (error) {
-    if (isUnreachable(error)) context.shards.owe(to, deletionOfCopies(collection, insert));
-    throw error;
-  }
-  if (!isOk(reply)) throw failureOf(reply);
-  return reply;
-}
-
-function deletionOfCopies({ db, name, key }: ShardedCollection, insert: Request): Request {
-  const deletes = documentsOf(insert, "documents").map((document) => {
-    const id = getField(document, "_id")!;
-    const q = new DocumentWriter().document("_id", new DocumentWriter().field("$eq", id).finish());
-    key.originalsOf(document).forEach((value, i) => {
-      const path = key.paths[i]!;
-      if (path !== "_id") q.document(path, new DocumentWriter().field("$eq", value ?? NULL).finish());
-    });
-    return new DocumentWriter()
-      .document("q", q.finish())
-      .field("limit", int32(1))
-      .document("collation", SIMPLE_COLLATION)
-      .finish();
-  });
-  return request(db, { delete: name }, { deletes });
 }
 
 /** Cuts what one getMore may bring (16 MB, however many documents) to what one insert may carry. */

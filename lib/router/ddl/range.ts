@@ -17,12 +17,14 @@ import type { RawValue } from "../../bson/index.js";
 import {
   asNumber,
   compareDocuments,
+  documentSortableKey,
   DocumentWriter,
   fields,
   isNumeric,
   MAX_KEY,
   MIN_KEY,
 } from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
 import { CommandError, ErrorCode, readCursorReply, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Chunk } from "../catalog/chunkMap.js";
@@ -52,8 +54,33 @@ export async function* readChunk(
   if (compareDocuments(chunk.max, collection.key.maximum) !== 0)
     find.document("max", extend(index, chunk.max));
   if (projection) find.document("projection", projection);
-  const reply = await context.shards.run(chunk.shard, request(collection.db, find.finish()));
-  const cursor = new ShardCursor(context.shards, chunk.shard, readCursorReply(reply));
+  yield* batchesFrom(context, chunk.shard, request(collection.db, find.finish()));
+}
+
+/** The documents of a range on a shard that has no index for the key: all of them are looked at. */
+export async function* scanRange(
+  context: RouterContext,
+  { db, name, key }: ShardedCollection,
+  { min, max, shard }: Pick<Chunk, "min" | "max" | "shard">,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const low = documentSortableKey(min);
+  const high = compareDocuments(max, key.maximum) === 0 ? undefined : documentSortableKey(max);
+  const find = new DocumentWriter().string("find", name).finish();
+  for await (const batch of batchesFrom(context, shard, request(db, find))) {
+    yield batch.filter((document) => {
+      const at = key.keyOf(document);
+      return at >= low && (high === undefined || at < high);
+    });
+  }
+}
+
+async function* batchesFrom(
+  context: RouterContext,
+  shard: string,
+  find: Request,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const reply = await context.shards.run(shard, find);
+  const cursor = new ShardCursor(context.shards, shard, readCursorReply(reply));
   try {
     while (!cursor.ended) {
       await cursor.fill();

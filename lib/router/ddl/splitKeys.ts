@@ -3,6 +3,7 @@
  */
 import { DocumentWriter } from "../../bson/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
+import { BALANCED } from "../catalog/entries.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import { ChunkMap } from "../catalog/chunkMap.js";
 import { FIRST_VERSION } from "../catalog/documents.js";
@@ -50,7 +51,7 @@ export async function chunkSizePoints(
     chunks,
     uuid: context.ids.uuid(),
     version: FIRST_VERSION,
-    pendingDeletions: [],
+    ...BALANCED,
   };
   let bytes = 0;
   const keys: PlacedKey[] = [];

@@ -20,6 +20,7 @@
  */
 import type { RawValue, SortableKey } from "../../bson/index.js";
 import {
+  asDocument,
   asNumber,
   asString,
   BsonType,
@@ -27,6 +28,7 @@ import {
   DocumentWriter,
   fields,
   FieldPath,
+  firstField,
   hashedValue,
   hashWords,
   isNumeric,
@@ -216,6 +218,15 @@ export class ShardKeyPattern {
       : undefined;
   }
 
+  /**
+   * Whether a document can be a bound of chunks: exactly the key's fields, in its order, each with a value that a
+   * document could have there; for a hashed field that is a hash.
+   */
+  isBound(bound: Uint8Array): boolean {
+    const values = this.valuesOfBound(bound);
+    return values?.every((value, i) => isBoundValue(value, i === this.hashedField)) ?? false;
+  }
+
   /** Whether the two patterns have the same fields, kinds and order. */
   equals(other: ShardKeyPattern): boolean {
     return (
@@ -231,6 +242,15 @@ export class ShardKeyPattern {
     if (position === this.hashedField) return hashedValue(value);
     return value ?? NULL;
   }
+}
+
+/** A bound can be anything that a document can have: no array, no pattern, no operator. */
+function isBoundValue(value: RawValue, hashed: boolean): boolean {
+  const { type } = value;
+  if (type === BsonType.minKey || type === BsonType.maxKey) return true;
+  if (hashed) return type === BsonType.int64;
+  if (type === BsonType.object) return !(firstField(asDocument(value))?.[0].startsWith("$") ?? false);
+  return type !== BsonType.array && type !== BsonType.regex && type !== BsonType.undefined;
 }
 
 /** The value that was last looked at by {@link placedValue}. */

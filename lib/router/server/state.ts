@@ -15,6 +15,18 @@ import { ParameterSet, ServerStatistics } from "../../protocol/index.js";
 import { ROUTER_PARAMETERS } from "./parameters.js";
 import { TargetingCounts } from "./targetingCounts.js";
 
+/** The logs that getLog knows. */
+export const LOG_NAMES = ["global", "startupWarnings"] as const;
+export type LogName = (typeof LOG_NAMES)[number];
+
+/** The latest lines of a log. */
+export interface KeptLog {
+  /** Number of lines ever written. */
+  readonly total: number;
+  /** The lines that are left, oldest first. */
+  lines(): string[];
+}
+
 /** What whoever runs the router tells it of its process; by itself it looks at nothing. */
 export interface RouterProcess {
   /** How it was started, for getCmdLineOpts. */
@@ -29,6 +41,10 @@ export interface RouterProcess {
   readonly network?: () => NetworkUse;
   /** Number of its process, for `serverStatus.pid`. */
   readonly pid?: number;
+  /** What it has logged, for getLog. Absent: no log is kept. */
+  readonly logs?: Readonly<Record<LogName, KeptLog>>;
+  /** A client sent `logRotate`. Absent: there is no file to start anew. */
+  readonly onLogRotate?: () => void;
   /** A client sent `shutdown`. Called before the reply goes out. Absent: the command is refused. */
   readonly onShutdown?: (request: ShutdownRequest) => void;
 }
@@ -50,5 +66,14 @@ export class ServerState {
   /** What `profile` sets: for the log of slow operations, which is not kept. */
   readonly profile = { slowms: 100, sampleRate: 1 };
 
-  constructor(readonly process: RouterProcess = {}) {}
+  /**
+   * @param startup parameters by name, as a command line has them
+   * @throws CommandError InvalidOptions (72) for an unknown one, BadValue (2) for a value it does not take
+   */
+  constructor(
+    readonly process: RouterProcess = {},
+    startup: Readonly<Record<string, string>> = {},
+  ) {
+    for (const [name, text] of Object.entries(startup)) this.parameters.setFromText(name, text);
+  }
 }

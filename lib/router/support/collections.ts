@@ -22,9 +22,7 @@ export async function withCollection<T>(
   if (wait) await wait;
   try {
     if (isUnsettled(context)) await settle(context, ns);
-    const collection = context.catalog.collection(ns);
-    if (collection && collection.pendingDeletions.length > 0) await finishDeletions(context, collection);
-    return await work(collection);
+    return await work(context.catalog.collection(ns));
   } finally {
     context.locks.release(ns);
   }
@@ -38,9 +36,7 @@ export function withCollectionAlone<T>(
 ): Promise<T> {
   return context.locks.whileExclusive(ns, async () => {
     if (isUnsettled(context)) await settle(context, ns);
-    const collection = context.catalog.collection(ns);
-    if (collection && collection.pendingDeletions.length > 0) await finishDeletions(context, collection);
-    return work(collection);
+    return work(context.catalog.collection(ns));
   });
 }
 
@@ -81,17 +77,5 @@ export function* deletionsOf(
     const q = new DocumentWriter().document("_id", among).finish();
     const deletes = [new DocumentWriter().document("q", q).field("limit", int32(0)).finish()];
     yield request(db, { delete: name }, { deletes });
-  }
-}
-
-/**
- * A migration whose last step failed has left documents on the donor that now
- * belong to the recipient. They would be read twice, so nothing else happens on
- * the collection before they are gone. Deleting twice is harmless.
- */
-async function finishDeletions(context: RouterContext, collection: ShardedCollection): Promise<void> {
-  for (const pending of [...collection.pendingDeletions]) {
-    await deleteByIds(context, pending.shard, collection, pending.ids);
-    collection.pendingDeletions = collection.pendingDeletions.filter((other) => other !== pending);
   }
 }

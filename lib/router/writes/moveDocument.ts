@@ -1,26 +1,29 @@
 /**
  * Moving one document to the shard that owns its new key.
  *
- *     1. is the `_id` taken over there?      (only to know what step 2 has done if its reply is lost)
+ *     1. is the `_id` taken over there?      (then the insert will fail) else: a note in config.movingDocuments
  *     2. insert the new document there       ── fails ──► nothing has happened; a copy that may be there must go
  *     3. delete the old one here             ── refused ──► the copy over there goes: undone
  *                                            ── no reply ──► the move counts; the old one goes later
+ *     4. the note goes
  *
  * A real cluster runs steps 2 and 3 in one transaction on both shards. Here the
  * caller has the collection to itself, so nobody sees the moment between them.
- * What is left is a shard that dies in the middle, when nobody can know whether
- * its step has happened. Then the router *owes* that shard a deletion: it is
- * carried out before anything else is sent there (ShardRegistry.owe), as a
+ * What is left is a server that dies in the middle, when nobody can know whether
+ * its step has happened. What is to be deleted then is deleted before the
+ * collection is used again, by this router or the next one (moveRecovery.ts), as a
  * participant of a committed transaction catches up when it comes back. So
  * through the router the document is always there exactly once.
  */
 import type { RawValue } from "../../bson/index.js";
-import { DocumentWriter } from "../../bson/index.js";
-import { CommandError, ErrorCode, readCursorReply, request } from "../../protocol/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
+import { detached } from "../support/values.js";
+import type { MovingDocument } from "./moveRecovery.js";
+import { forgetSometime, hasId, noteDocument, settleDocument } from "./moveRecovery.js";
 import type { WriteTerms } from "./onShard.js";
-import { byId, deleteById, deleteRequest, insertOne } from "./onShard.js";
+import { deleteById, insertOne } from "./onShard.js";
 
 /** The two shards of a move. */
 export interface Move {
@@ -42,54 +45,33 @@ export async function moveDocument(
   after: Uint8Array,
   terms: WriteTerms,
 ): Promise<void> {
+  const moving: MovingDocument = {
+    note: context.ids.objectId(),
+    ns: collection.ns,
+    uuid: collection.uuid,
+    id: detached(id),
+    from,
+    to,
+  };
   const taken = await hasId(context, to, collection, id);
+  if (!taken) await noteDocument(context, moving);
   try {
     await insertOne(context, to, collection, after, terms);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    if (mayHaveRun(error) && !taken) context.shards.owe(to, deleteRequest(collection, id));
+    if (mayHaveRun(error) && !taken) await settleDocument(context, moving, "undo");
+    else if (!taken) await forgetSometime(context, moving);
     throw inContext(error);
   }
   try {
     await deleteById(context, from, collection, id, terms);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    if (mayHaveRun(error)) context.shards.owe(from, deleteRequest(collection, id));
-    else {
-      await takeBack(context, collection, to, id);
-      throw inContext(error);
-    }
+    await settleDocument(context, moving, mayHaveRun(error) ? "moved" : "undo");
+    if (mayHaveRun(error)) return;
+    throw inContext(error);
   }
-}
-
-async function hasId(
-  context: RouterContext,
-  shard: string,
-  { db, name }: ShardedCollection,
-  id: RawValue,
-): Promise<boolean> {
-  const find = new DocumentWriter()
-    .string("find", name)
-    .document("filter", byId(id))
-    .document("projection", new DocumentWriter().int32("_id", 1).finish())
-    .int32("limit", 1)
-    .bool("singleBatch", true)
-    .finish();
-  return readCursorReply(await context.shards.run(shard, request(db, find))).batch.length > 0;
-}
-
-async function takeBack(
-  context: RouterContext,
-  collection: ShardedCollection,
-  shard: string,
-  id: RawValue,
-): Promise<void> {
-  try {
-    await deleteById(context, shard, collection, id);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    context.shards.owe(shard, deleteRequest(collection, id));
-  }
+  await forgetSometime(context, moving);
 }
 
 /** No reply came: the shard may have carried the command out. */

@@ -1,0 +1,64 @@
+/**
+ * How large chunks may be, and how much data a shard has (facts-mongos.md §3.1, §3.3).
+ *
+ * The chunk size bounds what is moved at once. Before a migration the donor counts: a range with 1.3 times as many
+ * documents as fit into a chunk, by the collection's average, is too large to be moved.
+ */
+import { asNumber, getField, isNumeric } from "../../bson/index.js";
+import { CommandError, ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
+import type { RouterContext } from "../context.js";
+
+/** The most that a chunk of the collection should hold, in bytes. */
+export function maxChunkSize({ catalog }: RouterContext, { maxChunkSizeBytes }: ShardedCollection): number {
+  return maxChunkSizeBytes ?? catalog.settings.chunkSizeBytes;
+}
+
+/** What a shard says of its part of a collection. */
+export interface PartSize {
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/**
+ * The size of a shard's part of a collection; nothing where it has none.
+ * @throws CommandError when the shard does not answer
+ */
+export async function partOnShard(
+  { shards }: RouterContext,
+  { db, name }: Pick<ShardedCollection, "db" | "name">,
+  shard: string,
+): Promise<PartSize> {
+  const reply = await shards.run(shard, request(db, { collStats: name }));
+  if (!isOk(reply)) {
+    const failure = failureOf(reply);
+    if (failure.code === ErrorCode.NamespaceNotFound) return { documents: 0, bytes: 0 };
+    throw failure;
+  }
+  const number = (field: string): number => {
+    const value = getField(reply.body, field);
+    return value && isNumeric(value) ? asNumber(value) : 0;
+  };
+  return { documents: number("count"), bytes: number("size") };
+}
+
+/** Documents of average size that a chunk of this size may have and still be moved. */
+export function maxDocuments(chunkSizeBytes: number, { documents, bytes }: PartSize): number {
+  if (documents === 0 || bytes === 0) return Infinity;
+  return Math.max(1, Math.floor((13 * (chunkSizeBytes / (bytes / documents))) / 10));
+}
+
+/** The error of a range with too many documents. */
+export function chunkTooBig(
+  { ns }: Pick<ShardedCollection, "ns">,
+  chunkSizeBytes: number,
+  part: PartSize,
+): CommandError {
+  const average = Math.round(part.bytes / part.documents);
+  return new CommandError(
+    ErrorCode.ChunkTooBig,
+    `Cannot move chunk: the maximum number of documents for a chunk is ${maxDocuments(chunkSizeBytes, part)}, ` +
+      `the maximum chunk size is ${chunkSizeBytes}, average document size is ${average}. ` +
+      `Found more documents than that in a chunk of ns: ${ns}`,
+  );
+}

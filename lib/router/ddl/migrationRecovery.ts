@@ -1,0 +1,129 @@
+/**
+ * A migration that nobody has brought to its end: its document in `config.migrations` says what was to move.
+ *
+ *     {_id: ObjectId, ns, uuid, min, max, from, to}
+ *
+ * config.chunks decides. Whichever of the two shards owns the range keeps its documents; what the other one has of it is
+ * deleted: a copy that was not committed, or what was given away. Nobody else writes to the collection before that.
+ */
+import type { RawValue } from "../../bson/index.js";
+import { asDocument, asString, documentSortableKey, DocumentWriter, getField } from "../../bson/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
+import type { ShardedCollection } from "../catalog/entries.js";
+import type { RouterContext } from "../context.js";
+import { deleteByIds } from "../support/collections.js";
+import { detached } from "../support/values.js";
+import { quietly } from "./fanOut.js";
+import { readChunk, scanRange } from "./range.js";
+import { describeOn } from "./shardCollections.js";
+
+const COLLECTION = "migrations";
+
+/** A range on its way from one shard to another. */
+export interface MovingRange {
+  readonly id: RawValue;
+  readonly ns: string;
+  readonly uuid: RawValue;
+  readonly min: Uint8Array;
+  readonly max: Uint8Array;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Writes down what is going to happen. @throws CommandError when the config server can't; nothing may happen then */
+export async function noteMigration({ catalog }: RouterContext, moving: MovingRange): Promise<void> {
+  const { id, ns, uuid, min, max, from, to } = moving;
+  const document = new DocumentWriter().field("_id", id).string("ns", ns).field("uuid", uuid);
+  document.document("min", min).document("max", max).string("from", from).string("to", to);
+  await catalog.config.insert(COLLECTION, [document.finish()]);
+}
+
+/** Forgets a migration that is over. */
+export async function forgetMigration({ catalog }: RouterContext, { id }: MovingRange): Promise<void> {
+  await catalog.config.remove(COLLECTION, new DocumentWriter().field("_id", id).finish());
+}
+
+/**
+ * Brings a migration to its end, whichever it is. Doing it twice does no harm.
+ * @throws CommandError where the config server or a shard does not answer
+ */
+export async function finishMigration(context: RouterContext, moving: MovingRange): Promise<void> {
+  const { catalog, shards } = context;
+  await catalog.load();
+  const collection = catalog.collection(moving.ns);
+  // Dropped or made anew meanwhile: whoever did that has taken care of the documents.
+  if (collection && sameUuid(collection.uuid, moving.uuid)) {
+    const { chunks } = collection;
+    const owner = chunks.ownerOf(chunks.find(documentSortableKey(moving.min)));
+    const other = owner === moving.to ? moving.from : moving.to;
+    if (other !== owner && shards.has(other)) await deleteRange(context, collection, moving, other);
+  }
+  await forgetMigration(context, moving);
+}
+
+/** {@link finishMigration} now, or before the collection is used again where a server is gone or refuses. */
+export async function finishMigrationSometime(context: RouterContext, moving: MovingRange): Promise<void> {
+  try {
+    await finishMigration(context, moving);
+  } catch (error) {
+    await quietly(context, "a migration is unfinished", () => Promise.reject(error as Error));
+    context.unfinished.add(moving.ns, () => finishMigration(context, moving));
+  }
+}
+
+/** @throws CommandError when the config server can't be read */
+export async function recoverMigrations(context: RouterContext): Promise<void> {
+  const found: MovingRange[] = [];
+  for await (const document of context.catalog.config.find(COLLECTION)) {
+    const field = (name: string): RawValue => detached(getField(document, name)!);
+    found.push({
+      id: field("_id"),
+      ns: asString(field("ns")),
+      uuid: field("uuid"),
+      min: asDocument(field("min")),
+      max: asDocument(field("max")),
+      from: asString(field("from")),
+      to: asString(field("to")),
+    });
+  }
+  for (const moving of found) await finishMigrationSometime(context, moving);
+}
+
+/**
+ * Deletes what a shard has of a range that is another's.
+ * @throws CommandError what the shard says
+ */
+async function deleteRange(
+  context: RouterContext,
+  collection: ShardedCollection,
+  { min, max }: Pick<MovingRange, "min" | "max">,
+  shard: string,
+): Promise<void> {
+  const range = { min, max, shard };
+  let ids: RawValue[];
+  try {
+    ids = await idsIn(readChunk(context, collection, { index: -1, ...range }, ID_ONLY));
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== ErrorCode.IndexNotFound) throw error;
+    // A recipient that has not even got the collection has no copies; without an index they have to be looked for.
+    const isThere = await describeOn(context, shard, collection);
+    ids = isThere ? await idsIn(scanRange(context, collection, range)) : [];
+  }
+  await deleteByIds(context, shard, collection, ids);
+}
+
+const ID_ONLY = new DocumentWriter().int32("_id", 1).finish();
+
+async function idsIn(batches: AsyncIterable<readonly Uint8Array[]>): Promise<RawValue[]> {
+  const ids: RawValue[] = [];
+  for await (const batch of batches) {
+    for (const document of batch) ids.push(detached(getField(document, "_id")!));
+  }
+  return ids;
+}
+
+function sameUuid(a: RawValue, b: RawValue): boolean {
+  const left = a.bytes.subarray(a.start, a.end);
+  const right = b.bytes.subarray(b.start, b.end);
+  return left.length === right.length && left.every((byte, i) => byte === right[i]);
+}
