@@ -115,7 +115,7 @@ const MONGOD_GROUPS: readonly OptionGroup[] = [
   {
     title: "Replication options",
     options: [
-      used("replSet", "text", "replication.replSet", "name of the replica set it will be the one member of", {
+      used("replSet", "text", "replication.replSet", "name of the replica set it is a member of", {
         filePath: "replication.replSetName",
       }),
       idle("oplogSize", "integer", "replication.oplogSizeMB"),

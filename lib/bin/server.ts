@@ -10,6 +10,7 @@ import type { Endpoint, Reply, Request } from "../protocol/index.js";
 import { CommandError, isOk, replyDocument, request } from "../protocol/index.js";
 import type { MongodSettings } from "./commandLine.js";
 import { DataDirectoryError, holdDirectory } from "./dataDirectory.js";
+import { Followers } from "./follower.js";
 import { JournalFile } from "./journalFile.js";
 import { messages, startupLines } from "./messages.js";
 import { EXIT, Program } from "./program.js";
@@ -28,6 +29,7 @@ export async function runServer(settings: MongodSettings, argv: readonly string[
 
 class Server extends Program<MongodSettings> {
   #mongod: Mongod | undefined;
+  #followers: Followers | undefined;
   #journal: JournalFile | undefined;
 
   async start(): Promise<void> {
@@ -42,10 +44,12 @@ class Server extends Program<MongodSettings> {
     }
     for (const line of startupLines(this.settings)) this.log.write(line);
     this.sayListening();
+    this.#followers?.announce();
     if (await this.#isPrimary()) for (const line of messages.becamePrimary) this.log.write(line);
   }
 
   protected closeEndpoint(): void {
+    this.#followers?.close();
     this.#mongod?.close();
   }
 
@@ -88,10 +92,14 @@ class Server extends Program<MongodSettings> {
   async #listen(): Promise<void> {
     let port = this.settings.port;
     for (const host of this.settings.bindIps) {
-      const existing = this.#mongod;
+      const existing = this.#followers;
       const endpoint = existing
-        ? this.#witness(existing.member)
-        : (address: string): Endpoint => this.#witness(this.#newMongod(address).member);
+        ? this.#witness(existing.endpoint)
+        : (address: string): Endpoint => {
+            this.#mongod = this.#newMongod(address);
+            this.#followers = new Followers(this.#mongod);
+            return this.#witness(this.#followers.endpoint);
+          };
       ({ port } = await this.listen(endpoint, host, port));
     }
   }
@@ -105,6 +113,7 @@ class Server extends Program<MongodSettings> {
       host: `${host === "0.0.0.0" || host === "[::]" ? hostname() : host}${address.slice(colon)}`,
       ...(replSet !== undefined && { replSet, initiated: false }),
       ...(clusterRole && { clusterRole }),
+      severalMembers: true,
       commandLine: { argv: this.argv, parsed },
       parameters,
       hostInfo: describeMachine,
@@ -117,7 +126,7 @@ class Server extends Program<MongodSettings> {
       onLogRotate: () => this.log.rotate(),
       onShutdown: () => this.shutDown(),
     };
-    return (this.#mongod = new Mongod(options));
+    return new Mongod(options);
   }
 
   /** Passes requests on; what they changed is kept before anybody hears of it. Says in the log when the set got its primary. */
@@ -131,7 +140,8 @@ class Server extends Program<MongodSettings> {
       : (request: Request): Promise<Reply> => endpoint.run(request);
     const initiate = async (request: Request): Promise<Reply> => {
       const reply = await run(request);
-      if (isOk(reply)) for (const line of messages.becamePrimary) this.log.write(line);
+      if (isOk(reply) && (await this.#isPrimary()))
+        for (const line of messages.becamePrimary) this.log.write(line);
       return reply;
     };
     return { run: (request) => (request.command === "replSetInitiate" ? initiate(request) : run(request)) };

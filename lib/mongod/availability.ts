@@ -47,7 +47,8 @@ export function checkAvailable(command: Command, request: Request, set: ReplicaS
   }
 }
 
-function toleratesSecondary({ body }: Request): boolean {
+/** Whether the client would have a secondary answer a read. */
+export function toleratesSecondary({ body }: Request): boolean {
   const preference = getField(body, "$readPreference");
   if (preference?.type !== BsonType.object) return false;
   const mode = getField(asDocument(preference), "mode");

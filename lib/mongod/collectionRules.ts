@@ -1,11 +1,16 @@
 /** Rules about which collections may have or be what, and how messages describe a collection. */
 import type { Collation } from "../bson/index.js";
 import { describeDocument, DocumentWriter, sameCollation, uuid } from "../bson/index.js";
-import { CommandError, ErrorCode } from "../protocol/index.js";
+import { CommandError, ErrorCode, isReshardingName } from "../protocol/index.js";
 import type { View } from "./storage/catalog.js";
 import { splitNamespace } from "./storage/catalog.js";
 import { Collection } from "./storage/collection.js";
 import type { CollectionOptions } from "./storage/collectionOptions.js";
+
+/** Whether a collection is the server's own; the ones that a resharding fills are like any other. */
+export function isOfSystem(collection: string): boolean {
+  return collection.startsWith("system.") && !isReshardingName(collection);
+}
 
 /** Databases of the server's own. */
 const INTERNAL_DATABASES: ReadonlySet<string> = new Set(["admin", "local", "config"]);
@@ -16,7 +21,7 @@ const INTERNAL_DATABASES: ReadonlySet<string> = new Set(["admin", "local", "conf
  */
 export function checkValidatorNamespace(namespace: string): void {
   const { db, collection } = splitNamespace(namespace);
-  if (collection.startsWith("system.")) {
+  if (isOfSystem(collection)) {
     throw new CommandError(
       ErrorCode.InvalidOptions,
       `Document validators not allowed on system collection ${namespace}`,

@@ -50,6 +50,7 @@ import { ObjectIds } from "./objectIds.js";
 import type { MongodOptions, ServerStorage, ShutdownRequest } from "./options.js";
 import { ServerParameters } from "./parameters.js";
 import { Interrupt } from "./planner/interrupt.js";
+import { memberOf } from "./replication/member.js";
 import { ReplicaSet } from "./replication/replicaSet.js";
 import { newServerLogs } from "./serverLogs.js";
 import { ServerSettings } from "./serverSettings.js";
@@ -102,6 +103,29 @@ export class Mongod implements Endpoint {
     if (command && isWrite(command, request))
       return new Promise((resolve) => fsyncLock.wait(() => resolve(this.reply(request))));
     return Promise.resolve(this.reply(request));
+  }
+
+  /** The set's configuration in force, its members and its term; undefined where there is none. */
+  get replicaSet():
+    { members: readonly string[]; primary: string; config: Uint8Array; term: number } | undefined {
+    const set = this.server.replication;
+    if (!set?.initiated) return undefined;
+    const { members, primary, document } = set.config;
+    return { members: members.map(({ host }) => host), primary, config: document, term: set.term };
+  }
+
+  /** What this member calls itself in its set. */
+  get host(): string {
+    const set = this.server.replication;
+    return set?.initiated ? set.config.host : this.options.host;
+  }
+
+  /**
+   * Takes the configuration of the member that is primary.
+   * @throws CommandError NoReplicationEnabled (76), InvalidReplicaSetConfig (93) …
+   */
+  follow(config: Uint8Array, term: number): void {
+    memberOf(this.server).follow(config, term);
   }
 
   /** Lets go of all data and cursors; later commands are refused with ShutdownInProgress (91). */
@@ -157,7 +181,7 @@ export class Mongod implements Endpoint {
         `${command.name} may only be run against the admin database.`,
       );
     }
-    checkRequest(request);
+    checkRequest(request, true);
     const lsid = args.document("lsid");
     if (lsid) server.sessions.touch(lsid);
     checkAvailable(command, request, server.replication);
@@ -165,7 +189,11 @@ export class Mongod implements Endpoint {
     const reply = command.run({ server, request, arguments: args, interrupt });
     if (!isWrite(command, request)) return reply;
     server.clock.advance();
-    return withWriteConcern(reply, args);
+    return withWriteConcern(
+      reply,
+      args,
+      server.replication?.initiated ? server.replication.config.members.length : 1,
+    );
   }
 
   private newServer(): Server {
@@ -186,7 +214,7 @@ export class Mongod implements Endpoint {
       replication:
         replSet === undefined
           ? undefined
-          : new ReplicaSet(replSet, host, environment, initiated, isConfigServer),
+          : new ReplicaSet(replSet, host, environment, initiated, isConfigServer, options.severalMembers),
       version: version ?? SERVER_VERSION,
       startedAt: environment.now(),
       options,
@@ -267,14 +295,14 @@ function failureReply(error: unknown): Reply {
   return { body: encodeTree({ ok: double(0), errmsg, code, codeName, ...error.details }) };
 }
 
-/** A write concern that one member cannot satisfy is reported beside the reply; the write stays. */
-function withWriteConcern(reply: Reply, args: Arguments): Reply {
+/** A write concern that the members cannot satisfy is reported beside the reply; the write stays. */
+function withWriteConcern(reply: Reply, args: Arguments, members: number): Reply {
   const concern = args.document("writeConcern");
   const w = concern && getField(concern, "w");
   if (!w || !isOk(reply)) return reply;
   let code: number;
   let message: string;
-  if (isNumeric(w) && asNumber(w) > 1) {
+  if (isNumeric(w) && asNumber(w) > members) {
     code = ErrorCode.UnsatisfiableWriteConcern;
     message = "Not enough data-bearing nodes";
   } else if (w.type === BsonType.string && asString(w) !== "majority") {

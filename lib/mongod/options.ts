@@ -39,6 +39,8 @@ export interface MongodOptions {
   readonly initiated?: boolean;
   /** What it was started as, where it is part of a cluster; a config server says so in `hello`. */
   readonly clusterRole?: "configsvr" | "shardsvr";
+  /** Whether its set may have members beside it, which ask it (`lib/bin/follower.ts`); else such a set is refused. */
+  readonly severalMembers?: boolean;
   /** What buildInfo reports; `SERVER_VERSION` when absent. */
   readonly version?: string;
   /** How the program was started, for getCmdLineOpts and serverStatus. */

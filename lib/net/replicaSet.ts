@@ -130,10 +130,17 @@ export class ReplicaSetEndpoint implements Endpoint {
     const isPrimary = getField(hello, "isWritablePrimary");
     if (isPrimary && isTruthy(isPrimary)) return true;
     const primary = textField(hello, "primary");
-    if (primary !== undefined && !this.#members.has(primary) && this.#members.size < MOST_MEMBERS) {
-      this.#members.set(primary, new TcpEndpoint(primary, this.#options));
-    }
+    if (primary !== undefined) this.#learn(primary);
     return false;
+  }
+
+  #learn(host: string): void {
+    if (this.#members.has(host) || this.#members.size >= MOST_MEMBERS) return;
+    try {
+      this.#members.set(host, new TcpEndpoint(host, this.#options));
+    } catch {
+      // What another server says need not be an address.
+    }
   }
 
   #sum(of: (member: TcpEndpoint) => number): number {

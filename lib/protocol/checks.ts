@@ -19,16 +19,17 @@ import { checkSession } from "./session.js";
 /**
  * Checks what any command may carry: its size, document sequences, concerns, API version, session; and that a write
  * is not to a collection of the system.
+ * @param fromRouter whoever sends it may fill the collections of a resharding: clients of a router may not
  * @throws CommandError as the functions below
  */
-export function checkRequest(request: Request): void {
+export function checkRequest(request: Request, fromRouter = false): void {
   checkObjectSize(request.body);
   checkSequences(request);
   checkApiVersion(request.body, request.command);
   checkReadConcern(request.body);
   checkWriteConcern(request.body);
   checkSession(request);
-  checkSystemNamespace(request);
+  checkSystemNamespace(request, fromRouter);
 }
 
 /** The document sequences that a command takes. */
@@ -127,12 +128,18 @@ const WRITABLE: ReadonlySet<string> = new Set([
  * Refuses writes to `system.*`: those names are the server's own.
  * @throws CommandError InvalidNamespace (73); NotImplemented (238) where writing one would make a view or the like
  */
-function checkSystemNamespace({ db, command, body }: Request): void {
+function checkSystemNamespace({ db, command, body }: Request, fromRouter: boolean): void {
   const creates = CREATES.has(command);
   if (!creates && !WRITES.has(command)) return;
   const name: RawValue | undefined = firstField(body)?.[1];
   if (name?.type !== BsonType.string) return;
-  checkSystemCollection(db, asString(name), creates);
+  const collection = asString(name);
+  if (!fromRouter || !isReshardingName(collection)) checkSystemCollection(db, collection, creates);
+}
+
+/** Whether a name is one of the collections that a resharding fills: of the system, and yet like any other. */
+export function isReshardingName(collection: string): boolean {
+  return collection.startsWith("system.resharding.");
 }
 
 /**

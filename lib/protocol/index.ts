@@ -44,6 +44,7 @@ export {
   checkObjectSize,
   checkRequest,
   checkSystemCollection,
+  isReshardingName,
 } from "./checks.js";
 export type { CursorBatch } from "./cursor.js";
 export { cursorReply, readCursorReply } from "./cursor.js";

@@ -14,11 +14,14 @@ import {
 import type { RawValue } from "../bson/index.js";
 import type { Environment, LogicalClock, Reply, Request } from "../protocol/index.js";
 import { bodyField, CommandError, ErrorCode, isGeneric, wrongFieldType } from "../protocol/index.js";
+import type { Balancer } from "./balancer/balancer.js";
+import type { ChunkGrowth } from "./autoSplit/growth.js";
 import type { Catalog } from "./catalog/catalog.js";
 import type { ShardRegistry } from "./catalog/shards.js";
 import { CONFIG_SHARD } from "./catalog/shards.js";
 import type { ExpressionOptions } from "../query/index.js";
 import type { CursorStore } from "./merging/cursorStore.js";
+import type { RunningReshardings } from "./resharding/running.js";
 import type { Rules } from "./rules.js";
 import type { IdSource } from "./support/ids.js";
 import type { NamespaceLocks } from "./support/locks.js";
@@ -45,12 +48,18 @@ export interface RouterContext {
   readonly retryable: RetryableWrites;
   /** Operations that have to be brought to their end before their namespaces are used. */
   readonly unfinished: UnfinishedWork;
+  /** Reshardings that are going on. */
+  readonly resharding: RunningReshardings;
   /** `host:port` of this router. */
   readonly host: string;
   /** What commands about the server itself read. */
   readonly server: ServerState;
+  /** What was written into each chunk, where chunks split by themselves. */
+  readonly growth: ChunkGrowth;
   /** Time that has to pass: skipped on a virtual clock. */
   readonly waiting: Waiting;
+  /** What moves chunks by itself. */
+  readonly balancer: Balancer;
   /** When the router started, milliseconds. */
   readonly startedAt: number;
 }
@@ -83,12 +92,15 @@ export function isConfigDatabase(db: string): boolean {
 }
 
 /**
- * Where a database's unsharded collections live.
+ * Where an unsharded collection lives: on its database's primary shard, unless it was moved away.
  * A database that does not exist lives nowhere: the config server answers for
  * it, which has no such database either, so reads find nothing.
+ * @param ns the collection; absent: what has no place of its own, views and the database itself
  */
-export function homeOf(context: RouterContext, db: string): { shard: string; exists: boolean } {
+export function homeOf(context: RouterContext, db: string, ns?: string): { shard: string; exists: boolean } {
   if (isConfigDatabase(db)) return { shard: CONFIG_SHARD, exists: true };
+  const tracked = ns === undefined ? undefined : context.catalog.tracked(ns);
+  if (tracked) return { shard: tracked.shard, exists: true };
   const database = context.catalog.database(db);
   return database ? { shard: database.primary, exists: true } : { shard: CONFIG_SHARD, exists: false };
 }

@@ -3,6 +3,7 @@
  *
  *     config.movePrimaries     a database that was on its way to another primary shard
  *     config.migrations        a range of a collection that was on its way to another shard
+ *     config.reshardingOperations   a collection that was on its way to another shard key or shard
  *     config.movingDocuments   a document whose key value changed, on its way to another shard
  *
  * Each of these documents is written before the first step and removed after the last one. In between, what the catalog
@@ -12,6 +13,7 @@
 import type { RouterContext } from "./context.js";
 import { recoverMigrations } from "./ddl/migrationRecovery.js";
 import { recoverMovePrimaries } from "./ddl/movePrimaryRecovery.js";
+import { recoverResharding } from "./resharding/recovery.js";
 import { recoverDocuments } from "./writes/moveRecovery.js";
 
 /**
@@ -21,5 +23,6 @@ import { recoverDocuments } from "./writes/moveRecovery.js";
 export async function recover(context: RouterContext): Promise<void> {
   await recoverMovePrimaries(context);
   await recoverMigrations(context);
+  await recoverResharding(context);
   await recoverDocuments(context);
 }

@@ -20,6 +20,9 @@ import {
   LogicalClock,
   notSimulated,
 } from "../protocol/index.js";
+import { Balancer } from "./balancer/balancer.js";
+import { ChunkGrowth } from "./autoSplit/growth.js";
+import { splitGrown } from "./autoSplit/splitGrown.js";
 import { Catalog } from "./catalog/catalog.js";
 import { CONFIG_SHARD, ShardRegistry } from "./catalog/shards.js";
 import { asQueryFailure, isUnreachable } from "./catalog/unreachable.js";
@@ -27,6 +30,7 @@ import { COMMANDS_BY_NAME, NOT_SIMULATED } from "./commands/table.js";
 import type { Command, RouterContext } from "./context.js";
 import { checkFields } from "./context.js";
 import { CursorStore } from "./merging/cursorStore.js";
+import { RunningReshardings } from "./resharding/running.js";
 import type { RulesVersion } from "./rules.js";
 import { rulesFor } from "./rules.js";
 import type { RouterProcess } from "./server/state.js";
@@ -96,7 +100,10 @@ export class Router implements Endpoint {
       ids,
       retryable: new RetryableWrites(),
       unfinished: new UnfinishedWork(),
+      resharding: new RunningReshardings(),
+      growth: new ChunkGrowth(),
       waiting: new Waiting(environment, options.clock ?? "virtual"),
+      balancer: new Balancer(),
       host,
       startedAt: environment.now(),
     };
@@ -110,6 +117,7 @@ export class Router implements Endpoint {
   async start(): Promise<void> {
     await this.#context.catalog.start(SERVER_VERSION);
     await recover(this.#context);
+    this.#context.balancer.start(this.#context);
   }
 
   /** Answers one command. Never rejects: failures are replies with `ok: 0`. */
@@ -150,6 +158,7 @@ export class Router implements Endpoint {
 
   /** Closes what is open on the shards. */
   close(): void {
+    this.#context.balancer.close();
     this.#context.waiting.close();
     void this.#context.cursors.closeAll();
   }
@@ -184,7 +193,9 @@ export class Router implements Endpoint {
 
   async #write(command: Command, request: Request): Promise<Reply> {
     this.#context.clock.tick();
-    return command.run(this.#context, request);
+    const reply = await command.run(this.#context, request);
+    if (this.#context.growth.isDue) await splitGrown(this.#context);
+    return reply;
   }
 }
 

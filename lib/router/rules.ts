@@ -63,8 +63,13 @@ export interface Rules {
   readonly chunkSizeMB: 64 | 128;
   /** Chunks split by themselves as they grow (before 6.0.3; §3.1). */
   readonly autoSplit: boolean;
-  /** What the balancer evens out: number of chunks, or bytes since 6.0.3 (§3.3). */
-  readonly balancesBy: "chunks" | "dataSize";
+  /**
+   * What the balancer evens out (§3.3): number of chunks, by a table of differences up to 2.4, then by each shard's
+   * share; bytes since 6.0.3.
+   */
+  readonly balancesBy: "chunkDifference" | "chunks" | "dataSize";
+  /** Chunks that belong together are merged by themselves (7.0+; §3.2). */
+  readonly autoMerger: boolean;
 
   /** The last index that supports a ranged shard key can't be dropped (370, since 6.0; §1.5). */
   readonly lastKeyIndexProtected: boolean;
@@ -109,7 +114,8 @@ const FIRST: Behaviour = {
   twoPhaseWrites: false,
   chunkSizeMB: 64,
   autoSplit: true,
-  balancesBy: "chunks",
+  balancesBy: "chunkDifference",
+  autoMerger: false,
   lastKeyIndexProtected: false,
   lastHashedKeyIndexProtected: false,
   shardedRename: false,
@@ -124,7 +130,7 @@ const FIRST: Behaviour = {
 
 const CHANGES: readonly (readonly [RulesVersion, Change])[] = [
   ["2.4", {}],
-  ["4.2", { keyValuesChangeable: true, keyChangeNeedsFullKey: true }],
+  ["4.2", { keyValuesChangeable: true, keyChangeNeedsFullKey: true, balancesBy: "chunks" }],
   ["4.4", { compoundHashedKeys: true, missingKeyFieldsAllowed: true }],
   ["5.0", { oneShardSuffices: true, shardedRename: true }],
   [
@@ -142,7 +148,7 @@ const CHANGES: readonly (readonly [RulesVersion, Change])[] = [
       shardedDataDistribution: true,
     },
   ],
-  ["7.0", { lastHashedKeyIndexProtected: false }],
+  ["7.0", { lastHashedKeyIndexProtected: false, autoMerger: true }],
   [
     "8.0",
     {
@@ -180,7 +186,11 @@ const NEW_COMMANDS: readonly (readonly [RulesVersion, readonly string[]])[] = [
       "abortMoveCollection",
       "abortUnshardCollection",
       "bulkWrite",
+      "commitShardRemoval",
       "moveCollection",
+      "shardDrainingStatus",
+      "startShardDraining",
+      "stopShardDraining",
       "transitionFromDedicatedConfigServer",
       "transitionToDedicatedConfigServer",
       "unshardCollection",

@@ -79,6 +79,24 @@ export interface RoutingTraceEntry {
     bytes: number;
     reason?: string;
   };
+  /** Of reshardCollection, moveCollection, unshardCollection. */
+  resharding?: ReshardingRecord;
+}
+
+/** A resharding that is over. */
+export interface ReshardingRecord {
+  /** The new shard key as text. */
+  readonly key: string;
+  /** Number of the new chunks. */
+  readonly chunks: number;
+  /** The coordinator's states in their order, each with how long it took, milliseconds. */
+  readonly phases: readonly { readonly state: string; readonly ms: number }[];
+  readonly documents: number;
+  readonly bytes: number;
+  /** Documents that were written meanwhile, and copied again. */
+  readonly writesApplied: number;
+  /** Why it was taken back. */
+  readonly error?: string;
 }
 
 /** Documents of an insert whose keys are told. */
@@ -127,6 +145,8 @@ export interface TraceRecord {
   merge: RoutingTraceEntry["merge"];
   /** Set for a range that has moved. */
   migration?: MigrationRecord | undefined;
+  /** Set for a resharding. */
+  resharding?: ReshardingRecord | undefined;
 }
 
 /** A range that has moved. */
@@ -262,6 +282,7 @@ function entryDocument(n: number, record: TraceRecord): Uint8Array {
   const shards = inSteps ? record.shards : [...record.shards].sort((a, b) => (a.shard < b.shard ? -1 : 1));
   entry.arrayOf("shards", shards.map(toDocument)).document("merge", toDocument(record.merge));
   if (record.migration) entry.document("migration", migrationDocument(record.migration));
+  if (record.resharding) entry.document("resharding", toDocument(record.resharding));
   return entry.finish();
 }
 

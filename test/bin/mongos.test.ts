@@ -307,6 +307,23 @@ describe("a cluster of programs", () => {
     }
   });
 
+  it("reads on without its config server, refuses what needs it, and goes on when it is back", async () => {
+    const { config, router, admin } = await startCluster();
+    await admin.command({ shardCollection: "library.loans", key: { memberId: 1 } });
+    const loans = (await connect(router.port)).db("library").collection("loans");
+    await loans.insertOne({ memberId: 7 });
+    config.program.child.kill("SIGKILL");
+    await config.program.ended;
+    expect(await loans.countDocuments({ memberId: 7 })).toBe(1);
+    const shardIt = { shardCollection: "library.books", key: { isbn: 1 } };
+    // 6 where it was under way when the connection broke, 133 once nobody is there.
+    await expect(admin.command(shardIt)).rejects.toThrow(/config|set cfg/);
+    await member("cfg", "configsvr", config.port);
+    expect(await admin.command(shardIt)).toMatchObject({ ok: 1 });
+    await loans.insertOne({ memberId: 8 });
+    expect(await loans.countDocuments()).toBe(2);
+  });
+
   it.each([["SIGTERM"], ["shutdown"]])("ends with 0 on %s, and its port and files are free", async (how) => {
     const config = await member("cfg", "configsvr");
     await initiate("cfg", config, true);

@@ -83,6 +83,16 @@ describeWith(memoryServer, "mongodb-memory-server with our mongod as its system 
     await expect(listens(port)).resolves.toBe(false);
   });
 
+  it("boots it as a replica set of three: what the primary has, the secondaries answer", async () => {
+    const set = await MongoMemoryReplSet.create({ replSet: { count: 3 }, binary });
+    await alone(set.getUri(), async (client) => {
+      const loans = client.db("library").collection("loans");
+      await loans.insertOne({ memberId: 7 }, { writeConcern: { w: 3 } });
+      expect(await loans.countDocuments({}, { readPreference: "secondary" })).toBe(1);
+    });
+    await set.stop();
+  });
+
   it("restarts it on the same port, with its documents: the directory has a journal", async () => {
     const server = await MongoMemoryServer.create({ binary });
     const uri = server.getUri();

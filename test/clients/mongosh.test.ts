@@ -2,8 +2,6 @@
  * mongosh: a script of what students type, the words of its prompt, the helpers of a replica set, and those of a
  * sharded cluster against `shardlab cluster`.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,38 +9,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startProgram } from "../cluster/processes.js";
 import { describeWith, mongosh } from "./programs.js";
+import { shell } from "./shell.js";
 import type { RunningServer } from "./servers.js";
 import { mongodProgram, portOf, servers, startRouter } from "./servers.js";
-
-let home: string;
-beforeAll(() => (home = mkdtempSync(path.join(tmpdir(), "shardlab-mongosh-"))));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs mongosh with nobody's settings, and what is typed into it. */
-async function shell(args: string[], typed = ""): Promise<Ended> {
-  const child = spawn(process.execPath, [mongosh.path, "--norc", ...args], {
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      MONGOSH_FORCE_DISABLE_TELEMETRY_FOR_TESTING: "1",
-      NO_COLOR: "1",
-    },
-    stdio: "pipe",
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  child.stdin.end(typed);
-  const [code] = (await once(child, "close")) as [number];
-  return { code, stdout, stderr };
-}
 
 describeWith(mongosh, "mongosh", () => {
   describe.each(Object.keys(servers))("on %s", (name) => {

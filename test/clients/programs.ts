@@ -31,6 +31,11 @@ export const mongosh: Program = {
   path: here("node_modules/@mongosh/cli-repl/bin/mongosh.js"),
   install: NPM,
 };
+export const runner: Program = {
+  name: "mongodb-runner",
+  path: here("node_modules/mongodb-runner/bin/runner.js"),
+  install: NPM,
+};
 export const memoryServer: Program = {
   name: "mongodb-memory-server",
   path: here("node_modules/mongodb-memory-server/index.js"),

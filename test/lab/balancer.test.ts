@@ -3,6 +3,7 @@ import { MinKey } from "mongodb";
 import type { Document, MongoClient } from "mongodb";
 import { describe, expect, it } from "vitest";
 import { BalancerRound, LabBalancer } from "../../lib/lab/balancer.js";
+import { startLab } from "../../lib/lab/startLab.js";
 
 const MOVE = {
   ns: "library.events",
@@ -61,5 +62,34 @@ describe("lab.balancer", () => {
     expect(asked).toHaveLength(1);
     const moving = Array.from({ length: 5 }, () => ({ migrations: [MOVE] }));
     expect(await balancer(...moving).balancer.settle(3)).toHaveLength(3);
+  });
+});
+
+describe("lab.balancer on a lab", () => {
+  it("moves a chunk's size from the full shard to the empty one, until they differ by less than three", async () => {
+    await using lab = await startLab({ shards: 2, seed: 7, chunkSize: "64KB" });
+    await lab.sh.shardCollection("library.events", { ts: 1 });
+    // A document has 490 bytes: 4 + 17 for _id + 8 for ts + 460 for pad + 1.
+    const documents = Array.from({ length: 2000 }, (_, ts) => ({ ts, pad: "x".repeat(450) }));
+    await lab.db("library").collection("events").insertMany(documents);
+    const home = (await lab.sh.getShardLocation("library.events")).shards[0];
+
+    const first = await lab.balancer.step();
+    // 133 documents are 65,170 bytes; one more and it were more than 65,536.
+    expect(first.migrations).toMatchObject([
+      { ns: "library.events", from: home, max: { ts: 133 }, documents: 133, bytes: 65_170 },
+    ]);
+    const rest = await lab.balancer.settle();
+    // Of 980,000 bytes, k rounds leave a difference of 980,000 - k * 130,340. Six leave 197,960, above three times
+    // 65,536; seven leave 67,620.
+    expect(rest).toHaveLength(6);
+    const { Totals, ...shards } = await lab.sh.getShardDistribution("library.events");
+    expect(Object.values(shards).map(({ docs }) => docs as number)).toEqual(
+      home === "shardA" ? [2000 - 7 * 133, 7 * 133] : [7 * 133, 2000 - 7 * 133],
+    );
+    expect(Totals!["docs"]).toBe(2000);
+    expect((await lab.balancer.step()).isBalanced).toBe(true);
+    const moves = (await lab.trace()).filter(({ op }) => op === "moveRange");
+    expect(moves).toHaveLength(7);
   });
 });

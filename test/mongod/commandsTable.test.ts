@@ -9,6 +9,7 @@
  * A command without a row here fails the test: a new one is tried on all four.
  */
 import type { Document } from "bson";
+import { UUID } from "bson";
 import { describe, expect, it } from "vitest";
 import type { Command } from "../../lib/mongod/command.js";
 import { allCommands, findCommand } from "../../lib/mongod/commands/index.js";
@@ -41,6 +42,12 @@ const set = { db: "admin", replSet: true };
 
 const rows: Readonly<Record<string, Row>> = {
   _isSelf: { command: { _isSelf: 1 } },
+  _shardlabCaptureWrites: {
+    command: { _shardlabCaptureWrites: "loans", owner: new UUID(), action: "start" },
+    wrong: notString,
+    missing: 26,
+    view: 166,
+  },
   aggregate: {
     command: { aggregate: "loans", pipeline: [], cursor: {} },
     wrong: [true, 14],

@@ -116,6 +116,8 @@ describe("a replica set as an endpoint", () => {
     const liar = await start(new Member("rs", false, () => `127.0.0.1:${port++}`));
     await expect(write(endpointOf("rs", liar))).rejects.toMatchObject({ mayHaveRun: false });
     expect(port).toBeLessThan(60);
+    const mad = await start(new Member("rs", false, () => "no address at all"));
+    await expect(write(endpointOf("rs", mad))).rejects.toMatchObject({ mayHaveRun: false });
   });
 
   it("is told apart from a single server by its connection string", () => {

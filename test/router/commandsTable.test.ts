@@ -40,7 +40,26 @@ const notStringFirst = [5, 73] as const;
 const admin = { db: "admin" };
 
 const rows: Readonly<Record<string, Row>> = {
+  abortMoveCollection: {
+    command: { abortMoveCollection: "library.loans" },
+    ...admin,
+    outcome: 339,
+    wrong: [1, 14],
+  },
+  abortReshardCollection: {
+    command: { abortReshardCollection: "library.loans" },
+    ...admin,
+    outcome: 339,
+    wrong: [1, 14],
+    missing: 339,
+  },
   abortTransaction: { command: { abortTransaction: 1 }, ...admin, outcome: 238, lenient: true },
+  abortUnshardCollection: {
+    command: { abortUnshardCollection: "library.loans" },
+    ...admin,
+    outcome: 339,
+    wrong: [1, 14],
+  },
   addShard: {
     command: { addShard: "shardA/127.0.0.1:27018", name: "shardA" },
     ...admin,
@@ -49,6 +68,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
   addShardToZone: { command: { addShardToZone: "shardA", zone: "EU" }, ...admin, wrong: [1, 14] },
   aggregate: { command: { aggregate: "loans", pipeline: [], cursor: {} }, wrong: [true, 2], missing: "ok" },
+  balancerCollectionStatus: {
+    command: { balancerCollectionStatus: "library.loans" },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
+  balancerRound: { command: { balancerRound: 1 }, ...admin },
   balancerStart: { command: { balancerStart: 1 }, ...admin, lenient: true },
   balancerStatus: { command: { balancerStatus: 1 }, ...admin, lenient: true },
   balancerStop: { command: { balancerStop: 1 }, ...admin, lenient: true },
@@ -62,9 +88,40 @@ const rows: Readonly<Record<string, Row>> = {
     ...admin,
     missing: "ok",
   },
+  checkMetadataConsistency: {
+    command: { checkMetadataConsistency: "loans" },
+    wrong: [true, 14],
+    missing: "ok",
+  },
+  cleanupReshardCollection: {
+    command: { cleanupReshardCollection: "library.loans" },
+    ...admin,
+    wrong: [1, 14],
+    missing: "ok",
+  },
+  clearJumboFlag: {
+    command: { clearJumboFlag: "library.loans", find: { memberId: 1 } },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
   collMod: { command: { collMod: "loans" }, wrong: notString, missing: 26 },
   collStats: { command: { collStats: "loans" }, wrong: notString, missing: "ok" },
   commitTransaction: { command: { commitTransaction: 1 }, ...admin, outcome: 238, lenient: true },
+  commitReshardCollection: {
+    command: { commitReshardCollection: "library.loans" },
+    ...admin,
+    outcome: 339,
+    wrong: [1, 14],
+    missing: 339,
+  },
+  commitShardRemoval: { command: { commitShardRemoval: "gone" }, ...admin, wrong: [1, 14] },
+  configureCollectionBalancing: {
+    command: { configureCollectionBalancing: "library.loans", chunkSize: 256 },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
   connectionStatus: { command: { connectionStatus: 1 }, lenient: true },
   connPoolStats: { command: { connPoolStats: 1 } },
   convertToCapped: {
@@ -129,6 +186,12 @@ const rows: Readonly<Record<string, Row>> = {
   listShards: { command: { listShards: 1 }, ...admin, lenient: true },
   logout: { command: { logout: 1 } },
   logRotate: { command: { logRotate: 1 }, ...admin },
+  mergeAllChunksOnShard: {
+    command: { mergeAllChunksOnShard: "library.loans", shard: "shardA" },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
   mergeChunks: {
     command: { mergeChunks: "library.loans", bounds: [{ memberId: -1 }, { memberId: 1 }] },
     ...admin,
@@ -141,6 +204,13 @@ const rows: Readonly<Record<string, Row>> = {
     wrong: [1, 14],
     lenient: true,
   },
+  moveCollection: {
+    command: { moveCollection: "library.loans", toShard: "shardA" },
+    ...admin,
+    outcome: 26,
+    wrong: [1, 14],
+    missing: 26,
+  },
   moveRange: {
     command: { moveRange: "library.loans", min: { memberId: 1 }, toShard: "shardB" },
     ...admin,
@@ -152,6 +222,12 @@ const rows: Readonly<Record<string, Row>> = {
   planCacheClear: { command: { planCacheClear: "loans" }, wrong: notString, missing: "ok" },
   planCacheListFilters: { command: { planCacheListFilters: "loans" }, wrong: notString, missing: "ok" },
   profile: { command: { profile: -1 }, wrong: ["on", 14] },
+  refineCollectionShardKey: {
+    command: { refineCollectionShardKey: "library.loans", key: { memberId: 1 } },
+    ...admin,
+    wrong: [1, 14],
+    missing: 26,
+  },
   refreshSessions: { command: { refreshSessions: [] }, wrong: [1, 14] },
   removeShard: { command: { removeShard: "shardB" }, ...admin, wrong: [1, 14] },
   removeShardFromZone: { command: { removeShardFromZone: "shardA", zone: "EU" }, ...admin, wrong: [1, 14] },
@@ -162,9 +238,21 @@ const rows: Readonly<Record<string, Row>> = {
     missing: 26,
   },
   replSetGetStatus: { command: { replSetGetStatus: 1 }, ...admin, outcome: 8, lenient: true },
+  reshardCollection: {
+    command: { reshardCollection: "library.loans", key: { other: 1 }, numInitialChunks: 1 },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
   rolesInfo: { command: { rolesInfo: 1 } },
   routingTrace: { command: { routingTrace: 1 }, ...admin },
   serverStatus: { command: { serverStatus: 1 }, lenient: true },
+  setAllowMigrations: {
+    command: { setAllowMigrations: "library.loans", allowMigrations: true },
+    ...admin,
+    wrong: [1, 14],
+    missing: 118,
+  },
   setDefaultRWConcern: {
     command: { setDefaultRWConcern: 1, defaultReadConcern: { level: "local" } },
     ...admin,
@@ -181,6 +269,12 @@ const rows: Readonly<Record<string, Row>> = {
     wrong: [1, 14],
     missing: "ok",
   },
+  shardDrainingStatus: {
+    command: { shardDrainingStatus: "shardB" },
+    ...admin,
+    outcome: 20,
+    wrong: [1, 14],
+  },
   shutdown: { command: { shutdown: 1 }, ...admin, outcome: 238 },
   split: {
     command: { split: "library.loans", middle: { memberId: 5 } },
@@ -188,7 +282,15 @@ const rows: Readonly<Record<string, Row>> = {
     missing: 118,
     lenient: true,
   },
+  startShardDraining: { command: { startShardDraining: "shardB" }, ...admin, wrong: [1, 14] },
+  stopShardDraining: { command: { stopShardDraining: "shardB" }, ...admin, wrong: [1, 14] },
   startSession: { command: { startSession: 1 } },
+  unshardCollection: {
+    command: { unshardCollection: "library.loans", toShard: "shardA" },
+    ...admin,
+    wrong: [1, 14],
+    missing: 26,
+  },
   update: {
     command: { update: "loans", updates: [{ q: { memberId: 1 }, u: { $set: { x: 1 } } }] },
     wrong: notString,

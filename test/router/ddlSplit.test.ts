@@ -50,6 +50,10 @@ describe("split (§3.2)", () => {
     [{ bounds: [{ x: 1 }, { x: 2 }] }, 8, "no chunk found with the shard key bounds"],
     [{ bounds: [{ y: 1 }, { y: 2 }] }, 8, "are not valid for shard key pattern"],
     [{ middle: { y: 1 } }, 8, "is not valid for shard key pattern"],
+    [{ middle: { x: { $gt: 1 } } }, 8, "is not valid for shard key pattern"],
+    [{ middle: { x: [1] } }, 8, "is not valid for shard key pattern"],
+    [{ middle: { x: 1, y: 1 } }, 8, "is not valid for shard key pattern"],
+    [{ find: { x: { $gt: 1 } } }, 8, "no shard key found in chunk query"],
     [{ middle: { x: 10 } }, 8, "is a boundary key of existing chunk"],
     [{ find: { x: 1 } }, 87, "chunk is indivisible"],
   ])("%j: %i %s", async (options, code, message) => {

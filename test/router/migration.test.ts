@@ -6,8 +6,8 @@ import type { Doc, TestCluster } from "./support/cluster.js";
 import { chunksOf, startCluster } from "./support/cluster.js";
 
 /** Key {x: 1}, cut at 50, all on shardA, x = 0 … 99. */
-async function hundred(): Promise<TestCluster> {
-  const cluster = await startCluster();
+async function hundred(options?: Parameters<typeof startCluster>[0]): Promise<TestCluster> {
+  const cluster = await startCluster(options);
   await cluster.admin({ enableSharding: "test", primaryShard: "shardA" });
   await cluster.admin({ shardCollection: "test.c", key: { x: 1 } });
   await cluster.ok("test", { createIndexes: "c", indexes: [{ key: { tag: 1 }, name: "tag_1" }] });
@@ -260,7 +260,7 @@ test("copies that have arrived without anybody knowing are gone before the recip
 
 test("a commit whose reply is lost has happened: no document is lost, none is there twice", async () => {
   const cluster = await hundred();
-  loseReply(cluster.config, "update");
+  loseReply(cluster.config, "bulkWrite");
   expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 6 });
   expect(await cluster.all("test", { find: "c" })).toHaveLength(100);
   expect(await counts(cluster)).toEqual([50, 50]);
@@ -274,7 +274,7 @@ test("the donor deletes what it gave away before anything else can fail", async 
   let moved = false;
   Object.assign(config, {
     run: (request: Parameters<Endpoint["run"]>[0]) => {
-      moved ||= request.command === "update";
+      moved ||= request.command === "bulkWrite";
       return moved && request.command === "insert"
         ? Promise.reject(new EndpointUnreachableError("config", undefined, false))
         : run(request);
@@ -283,4 +283,69 @@ test("the donor deletes what it gave away before anything else can fail", async 
   // The change log can't be written, the chunk has moved all the same.
   expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 133 });
   expect(await counts(cluster)).toEqual([50, 50]);
+});
+
+const eventsOf = async (cluster: TestCluster): Promise<unknown[]> =>
+  (await cluster.all("config", { find: "changelog", filter: { what: /^moveChunk/ } })).map(
+    ({ what }) => what,
+  );
+
+test("a chunk is counted before it moves: 1.3 times what fits by the average document (§12.6)", async () => {
+  // {_id: int, x: int} has 21 bytes, so 20 documents fit into 420 bytes and 26 may move; the chunk has 50.
+  const cluster = await hundred({ chunkSizeBytes: 420 });
+  expect(await cluster.run("admin", move)).toMatchObject({
+    ok: 0,
+    code: 153,
+    codeName: "ChunkTooBig",
+    errmsg:
+      "Cannot move chunk: the maximum number of documents for a chunk is 26, the maximum chunk size is 420, " +
+      "average document size is 21. Found 50 documents in chunk  ns: test.c { x: 50 } -> { x: MaxKey }",
+  });
+  expect(await eventsOf(cluster)).toEqual(["moveChunk.start", "moveChunk.error"]);
+  expect(await counts(cluster)).toEqual([100, 0]);
+  const reply = await cluster.shard("shardB", "test", { listCollections: 1 });
+  expect(reply).toMatchObject({ cursor: { firstBatch: [] } });
+  // 26 of them are not too many: [50, 76).
+  await cluster.admin({ moveRange: "test.c", min: { x: 50 }, max: { x: 76 }, toShard: "shardB" });
+  expect(await counts(cluster)).toEqual([74, 26]);
+  const more = { moveRange: "test.c", min: { x: 0 }, max: { x: 27 }, toShard: "shardB" };
+  expect(await cluster.run("admin", more)).toMatchObject({ code: 153 });
+  expect(await cluster.admin({ ...more, forceJumbo: true })).toMatchObject({ ok: 1 });
+  expect(await counts(cluster)).toEqual([47, 53]);
+});
+
+test("the collection's own chunk size goes before the cluster's, and the command's before both", async () => {
+  const cluster = await hundred();
+  const small = { $set: { maxChunkSizeBytes: 420 } };
+  await cluster.ok("config", { update: "collections", updates: [{ q: { _id: "test.c" }, u: small }] });
+  expect(await cluster.run("admin", move)).toMatchObject({ code: 153 });
+  expect(await cluster.admin({ ...move, maxChunkSizeBytes: 21 * 50 })).toMatchObject({ ok: 1 });
+  expect(await counts(cluster)).toEqual([50, 50]);
+});
+
+test("a chunk that moves with forceJumbo is no longer marked", async () => {
+  const cluster = await hundred();
+  const mark = { q: { "min.x": 50 }, u: { $set: { jumbo: true } } };
+  await cluster.ok("config", { update: "chunks", updates: [mark] });
+  expect(await cluster.admin({ ...move, forceJumbo: true })).toMatchObject({ ok: 1 });
+  expect(await cluster.all("config", { find: "chunks", filter: { jumbo: true } })).toEqual([]);
+});
+
+test("migrations that are not allowed do not even begin (117)", async () => {
+  const cluster = await hundred();
+  const forbidden = { $set: { allowMigrations: false } };
+  await cluster.ok("config", { update: "collections", updates: [{ q: { _id: "test.c" }, u: forbidden }] });
+  expect(await cluster.run("admin", move)).toMatchObject({
+    code: 117,
+    errmsg: "Collection is undergoing changes so moveChunk is not allowed.",
+  });
+  expect(await eventsOf(cluster)).toEqual([]);
+});
+
+test("a recipient that is not there costs nothing: no note, and the collection can be used", async () => {
+  const cluster = await hundred();
+  cluster.shards.get("shardB")!.failWhen = () => new EndpointUnreachableError("gone", undefined, false);
+  expect(await cluster.run("admin", move)).toMatchObject({ ok: 0, code: 133 });
+  expect(await cluster.all("config", { find: "migrations" })).toEqual([]);
+  expect(await cluster.ok("test", { count: "c" })).toMatchObject({ n: 100 });
 });

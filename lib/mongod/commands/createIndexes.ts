@@ -1,6 +1,7 @@
 /** createIndexes: builds indexes over what is stored, all of them or none. */
 import { asNumber, asString, BsonType, isNumeric } from "../../bson/index.js";
 import { collectionNamespace, CommandError, documentsOf, ErrorCode } from "../../protocol/index.js";
+import { isOfSystem } from "../collectionRules.js";
 import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Arguments, Command, Server } from "../command.js";
 import type { Collection } from "../storage/collection.js";
@@ -30,7 +31,7 @@ export const createIndexes: Command = {
     const specs = wanted.map((raw) => parseIndexSpec(raw, { collation: existing?.collation, ignoreUnknown }));
     if (specs.length === 0)
       throw new CommandError(ErrorCode.BadValue, "Must specify at least one index to create");
-    if (specs.some(({ hidden }) => hidden) && splitNamespace(namespace).collection.startsWith("system."))
+    if (specs.some(({ hidden }) => hidden) && isOfSystem(splitNamespace(namespace).collection))
       throw new CommandError(ErrorCode.BadValue, "Can't hide index on system collection");
     const commitQuorum = parseCommitQuorum(server, args);
     const collection = existing ?? server.catalog.create(namespace);

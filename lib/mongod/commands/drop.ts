@@ -1,5 +1,6 @@
 /** drop: removes a collection with its indexes, or a view. Dropping what does not exist succeeds (since MongoDB 7.0). */
 import { collectionNamespace, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { isOfSystem } from "../collectionRules.js";
 import { checkCollectionUuid } from "../collectionUuid.js";
 import type { Command } from "../command.js";
 import { treeReply } from "../tree.js";
@@ -18,7 +19,7 @@ export const drop: Command = {
     const name = namespace.slice(request.db.length + 1);
     const { catalog } = server;
     checkCollectionUuid(catalog, namespace, args);
-    if (name.startsWith("system.") && !DROPPABLE.has(name) && catalog.find(namespace)) {
+    if (isOfSystem(name) && !DROPPABLE.has(name) && catalog.find(namespace)) {
       throw new CommandError(ErrorCode.IllegalOperation, `can't drop system collection ${namespace}`);
     }
     if (catalog.dropView(namespace)) return treeReply({ ns: namespace });

@@ -60,13 +60,19 @@ export function helloFields(server: Server, legacy: boolean): Record<string, unk
   const { config } = set;
   const now = server.environment.now();
   const opTime = { ts: timestamp(Math.floor(now / 1000), 1), t: int64(set.term) };
+  const visible = config.members.filter(({ hidden }) => !hidden);
+  const passives = visible.filter(({ priority }) => priority === 0).map(({ host }) => host);
+  const own = config.members.find(({ host }) => host === config.host);
   return {
-    hosts: [config.host],
+    hosts: visible.filter(({ priority }) => priority > 0).map(({ host }) => host),
+    ...(passives.length > 0 && { passives }),
     setName: set.name,
     setVersion: config.version,
     ...writable(state === "primary"),
     secondary: state === "secondary",
-    ...(state === "primary" && { primary: config.host }),
+    ...((state === "primary" || set.follows) && { primary: config.primary }),
+    ...(own?.priority === 0 && { passive: true }),
+    ...(own?.hidden && { hidden: true }),
     ...(config.tags.length > 5 && { tags: config.tags }),
     me: config.host,
     ...(set.configsvr && { configsvr: 2 }),

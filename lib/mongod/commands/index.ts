@@ -3,6 +3,7 @@ import type { Command } from "../command.js";
 import { aggregate } from "./aggregate.js";
 import { buildInfo } from "./buildInfo.js";
 import { bulkWrite } from "./bulkWrite.js";
+import { captureWrites } from "./captureWrites.js";
 import { cloneCollectionAsCapped } from "./cloneCollectionAsCapped.js";
 import { collMod } from "./collMod.js";
 import { collStats } from "./collStats.js";
@@ -79,6 +80,7 @@ const commands: readonly Command[] = [
   aggregate,
   buildInfo,
   bulkWrite,
+  captureWrites,
   cloneCollectionAsCapped,
   collMod,
   collStats,

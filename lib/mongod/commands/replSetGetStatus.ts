@@ -1,4 +1,4 @@
-/** replSetGetStatus: the replica set, which has one member. */
+/** replSetGetStatus: the replica set. Members that follow (config.ts) are always there and up to date. */
 import { date, double, int64, timestamp } from "../../bson/index.js";
 import type { Command } from "../command.js";
 import { memberOf } from "../replication/member.js";
@@ -16,6 +16,8 @@ export const replSetGetStatus: Command = {
     const { config } = set;
     const primary = state === "primary";
     const now = server.environment.now();
+    const voters = config.members.filter(({ votes }) => votes > 0).length;
+    const majority = Math.floor(voters / 2) + 1;
     const optime = { ts: timestamp(Math.floor(now / 1000), 1), t: int64(set.term) };
     const elected = { electionTime: set.electionTime, electionDate: date(set.electedAt) };
     return treeReply({
@@ -26,10 +28,10 @@ export const replSetGetStatus: Command = {
       syncSourceHost: "",
       syncSourceId: -1,
       heartbeatIntervalMillis: int64(2000),
-      majorityVoteCount: 1,
-      writeMajorityCount: 1,
-      votingMembersCount: 1,
-      writableVotingMembersCount: 1,
+      majorityVoteCount: majority,
+      writeMajorityCount: majority,
+      votingMembersCount: voters,
+      writableVotingMembersCount: voters,
       optimes: {
         lastCommittedOpTime: optime,
         lastCommittedWallTime: date(now),
@@ -39,28 +41,32 @@ export const replSetGetStatus: Command = {
         lastAppliedWallTime: date(now),
         lastDurableWallTime: date(now),
       },
-      members: [
-        {
-          _id: config.memberId,
-          name: config.host,
+      members: config.members.map(({ _id, host }) => {
+        const self = host === config.host;
+        const isPrimary = self ? primary : host === config.primary;
+        const syncsFrom = isPrimary || config.members.length === 1 ? "" : config.primary;
+        return {
+          _id,
+          name: host,
           health: double(1),
-          state: primary ? 1 : 2,
-          stateStr: primary ? "PRIMARY" : "SECONDARY",
+          state: isPrimary ? 1 : 2,
+          stateStr: isPrimary ? "PRIMARY" : "SECONDARY",
           uptime: Math.floor(Math.max(0, now - server.startedAt) / 1000),
           optime,
           optimeDate: date(now),
           lastAppliedWallTime: date(now),
           lastDurableWallTime: date(now),
-          syncSourceHost: "",
-          syncSourceId: -1,
+          ...(self ? {} : { lastHeartbeat: date(now), lastHeartbeatRecv: date(now), pingMs: int64(0) }),
+          syncSourceHost: syncsFrom,
+          syncSourceId: syncsFrom === "" ? -1 : config.members.findIndex((other) => other.host === syncsFrom),
           infoMessage: "",
-          ...(primary && elected),
+          ...(isPrimary && self && elected),
           configVersion: config.version,
           configTerm: config.term,
-          self: true,
+          ...(self && { self: true }),
           lastHeartbeatMessage: "",
-        },
-      ],
+        };
+      }),
     });
   },
 };

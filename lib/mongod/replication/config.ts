@@ -2,8 +2,12 @@
  * Replica set configurations, as `replSetInitiate` and `replSetReconfig` bring them.
  *
  * What a client leaves out is filled in with MongoDB's defaults, so that
- * `replSetGetConfig` shows the whole document. There is one member: sets of
- * more are refused rather than pretended.
+ * `replSetGetConfig` shows the whole document.
+ *
+ * There is one member with data. A program of its own (`lib/bin/mongod`) can be in a set with others, which follow: they
+ * have no data and ask the primary (`lib/bin/follower.ts`). Nobody stands for election there, so who is primary is
+ * written in the configuration: the first member of those with the highest priority. Elsewhere further members are
+ * refused rather than pretended.
  */
 import type { RawValue } from "../../bson/index.js";
 import {
@@ -33,9 +37,16 @@ export interface ReplicaSetConfig {
   readonly priority: number;
   readonly tags: Uint8Array;
   readonly replicaSetId: RawValue;
+  /** All members in the order of the document, this server among them. */
+  readonly members: readonly ConfigMember[];
+  /** The member that is primary. */
+  readonly primary: string;
   /** The whole document, as `replSetGetConfig` answers it. */
   readonly document: Uint8Array;
 }
+
+/** A member, as far as others need to know it. */
+export type ConfigMember = Pick<Member, "_id" | "host" | "priority" | "hidden" | "votes">;
 
 /** What the reader of a configuration knows already. */
 export interface ConfigContext {
@@ -45,6 +56,8 @@ export interface ConfigContext {
   readonly host: string;
   /** Whether the server was started as a config server (`--configsvr`): its set must say so, and no other may. */
   readonly configsvr: boolean;
+  /** Whether there may be members beside this server. */
+  readonly severalMembers: boolean;
   /** The set's identity, for a configuration that does not say it. */
   readonly replicaSetId: RawValue;
   /** The term to put in, whatever the document says. */
@@ -113,11 +126,11 @@ export function readConfig(given: Uint8Array, context: ConfigContext): ReplicaSe
   if (!configsvr && context.configsvr) {
     throw invalid("Nodes started with the --configsvr flag must have configsvr:true in their config");
   }
-  const member = readMember(
-    onlyMember(required(given, "members", "ReplSetConfig"), context),
-    version,
-    context,
+  const members = membersOf(required(given, "members", "ReplSetConfig"), context).map((document, index) =>
+    readMember(document, `ReplSetConfig.members.${index}`, context),
   );
+  checkMembers(members, context);
+  const member = ownMember(members, version, context);
   const settings = readSettings(getField(given, "settings"), context.replicaSetId);
   const journal = getField(given, "writeConcernMajorityJournalDefault");
   return {
@@ -128,11 +141,13 @@ export function readConfig(given: Uint8Array, context: ConfigContext): ReplicaSe
     priority: member.priority,
     tags: member.tags,
     replicaSetId: settings.replicaSetId,
+    members,
+    primary: members.reduce((best, next) => (next.priority > best.priority ? next : best)).host,
     document: encodeTree({
       _id: context.setName,
       version,
       term: context.term,
-      members: [member],
+      members,
       ...(configsvr && { configsvr }),
       protocolVersion: int64(1),
       writeConcernMajorityJournalDefault: journal === undefined || isTruthy(journal),
@@ -152,6 +167,15 @@ export function defaultConfig(setName: string, host: string, configsvr: boolean)
 }
 
 /**
+ * Checks that two configurations are of one set.
+ * @throws CommandError NewReplicaSetConfigurationIncompatible (103)
+ */
+export function checkSameSet(old: ReplicaSetConfig, next: ReplicaSetConfig): void {
+  if (sameValue(old.replicaSetId, next.replicaSetId)) return;
+  throw incompatible("New and old configurations differ in replica set ID");
+}
+
+/**
  * Checks that a configuration may follow another.
  * @throws CommandError NewReplicaSetConfigurationIncompatible (103)
  */
@@ -163,9 +187,7 @@ export function checkSuccessor(old: ReplicaSetConfig, next: ReplicaSetConfig, se
         `term: ${next.term}} is not greater than {version: ${old.version}, term: ${old.term}} for replica set ${setName}`,
     );
   }
-  if (!sameValue(old.replicaSetId, next.replicaSetId)) {
-    throw incompatible("New and old configurations differ in replica set ID");
-  }
+  checkSameSet(old, next);
   if (old.host === next.host && old.memberId !== next.memberId) {
     throw incompatible(
       `New and old configurations both have members with host of ${old.host} but in the new configuration the _id ` +
@@ -174,7 +196,7 @@ export function checkSuccessor(old: ReplicaSetConfig, next: ReplicaSetConfig, se
   }
 }
 
-function onlyMember(members: RawValue, context: ConfigContext): Uint8Array {
+function membersOf(members: RawValue, context: ConfigContext): Uint8Array[] {
   if (members.type !== BsonType.array) throw wrongType("ReplSetConfig.members", "array");
   const list = elements(asDocument(members));
   if (list.length === 0 || list.length > 50) {
@@ -183,10 +205,45 @@ function onlyMember(members: RawValue, context: ConfigContext): Uint8Array {
       context,
     );
   }
-  if (list.length > 1) throw notSimulated("a replica set of more than one member");
-  const [member] = list;
-  if (member?.type !== BsonType.object) throw wrongType("ReplSetConfig.members.0", "object");
-  return asDocument(member);
+  if (list.length > 1 && !context.severalMembers) throw notSimulated("a replica set of more than one member");
+  return list.map((member, index) => {
+    if (member.type !== BsonType.object) throw wrongType(`ReplSetConfig.members.${index}`, "object");
+    return asDocument(member);
+  });
+}
+
+/** What members may not have in common, and must have all together. */
+function checkMembers(members: readonly Member[], context: ConfigContext): void {
+  for (const field of ["_id", "host"] as const) {
+    const values = members.map((member) => member[field]);
+    const twice = values.find((value, index) => values.indexOf(value) !== index);
+    if (twice === undefined) continue;
+    throw invalid(`Found two member configurations with same ${field} field, ${field} == ${twice}`);
+  }
+  const voting = members.filter(({ votes }) => votes > 0).length;
+  if (voting === 0 || voting > 7) {
+    throw unusable(
+      `Replica set configuration contains ${voting} voting members, but must be at least 1 and no more than 7`,
+      context,
+    );
+  }
+  if (members.every(({ priority }) => priority === 0)) {
+    throw unusable(
+      "Replica set configuration must contain at least one non-arbiter member with priority > 0",
+      context,
+    );
+  }
+}
+
+/** The member that this server is. */
+function ownMember(members: readonly Member[], version: number, context: ConfigContext): Member {
+  const own = members.find(({ host }) => isSelf(host, context.host));
+  if (own) return own;
+  throw unusable(
+    `No host described in new configuration with {version: ${version}, term: ${context.term}} for replica set ` +
+      `${context.setName} maps to this node`,
+    context,
+  );
 }
 
 interface Member {
@@ -201,8 +258,7 @@ interface Member {
   readonly votes: number;
 }
 
-function readMember(given: Uint8Array, version: number, context: ConfigContext): Member {
-  const where = "ReplSetConfig.members.0";
+function readMember(given: Uint8Array, where: string, context: ConfigContext): Member {
   checkNames(given, MEMBER_FIELDS, where);
   const id = whole(required(given, "_id", where), `${where}._id`) ?? 0;
   if (id < 0 || id > 255) throw invalid(`_id field value of ${id} is out of range.`);
@@ -216,32 +272,26 @@ function readMember(given: Uint8Array, version: number, context: ConfigContext):
     throw invalid(`priority field value of ${priority} is out of range`);
   const votes = whole(getField(given, "votes"), `${where}.votes`) ?? 1;
   if (votes !== 0 && votes !== 1) throw invalid(`votes field value is ${votes} but must be 0 or 1`);
-  if (votes === 0) {
-    throw unusable(
-      "Replica set configuration contains 0 voting members, but must be at least 1 and no more than 7",
-      context,
-    );
+  if (votes === 0 && priority > 0 && context.severalMembers) {
+    throw invalid("priority must be 0 when non-voting (votes:0)");
   }
-  if (priority === 0 || isTruthy(getField(given, "arbiterOnly"))) {
+  if (isTruthy(getField(given, "arbiterOnly"))) {
+    if (context.severalMembers) throw notSimulated("an arbiter");
     throw unusable(
       "Replica set configuration must contain at least one non-arbiter member with priority > 0",
       context,
     );
   }
-  if (isTruthy(getField(given, "hidden"))) {
-    throw invalid("priority must be 0 when hidden=true");
-  }
+  const hidden = isTruthy(getField(given, "hidden"));
+  if (hidden && priority > 0) throw invalid("priority must be 0 when hidden=true");
   if ((whole(getField(given, "secondaryDelaySecs"), `${where}.secondaryDelaySecs`) ?? 0) !== 0) {
-    throw invalid("priority must be 0 when secondaryDelaySecs is used");
+    if (priority > 0) throw invalid("priority must be 0 when secondaryDelaySecs is used");
+    throw notSimulated("a delayed member");
   }
   const indexes = getField(given, "buildIndexes");
-  if (indexes && !isTruthy(indexes)) throw invalid("priority must be 0 when buildIndexes=false");
-  if (!isSelf(address, context.host)) {
-    throw unusable(
-      `No host described in new configuration with {version: ${version}, term: ${context.term}} for replica set ` +
-        `${context.setName} maps to this node`,
-      context,
-    );
+  if (indexes && !isTruthy(indexes)) {
+    if (priority > 0) throw invalid("priority must be 0 when buildIndexes=false");
+    throw notSimulated("a member without indexes");
   }
   const tags = getField(given, "tags");
   if (tags && tags.type !== BsonType.object) throw wrongType(`${where}.tags`, "object");
@@ -250,11 +300,11 @@ function readMember(given: Uint8Array, version: number, context: ConfigContext):
     host: address,
     arbiterOnly: false,
     buildIndexes: true,
-    hidden: false,
+    hidden,
     priority,
     tags: tags ? asDocument(tags).slice() : EMPTY_DOCUMENT,
     secondaryDelaySecs: int64(0),
-    votes: 1,
+    votes,
   };
 }
 

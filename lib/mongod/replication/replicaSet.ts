@@ -1,5 +1,5 @@
 /**
- * The replica set that a mongod is the only member of.
+ * The replica set that a mongod is a member of: the only one, or the only one with data (config.ts).
  *
  *     started with --replSet    replSetInitiate    replSetStepDown {force}
  *        not initiated     ──▶      primary     ──▶      secondary
@@ -8,7 +8,8 @@
  *
  * One member has a majority by itself: it is elected at once, and steps down
  * only by force. There is no timer; an election that is due takes place when
- * somebody next asks. Each has the next term.
+ * somebody next asks. Each has the next term. A member that another one's configuration makes a follower stays
+ * secondary.
  */
 import type { RawValue } from "../../bson/index.js";
 import { DocumentWriter, fields, objectId, timestamp } from "../../bson/index.js";
@@ -16,12 +17,12 @@ import type { Environment } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import { derivedObjectId } from "../derivedObjectId.js";
 import type { ReplicaSetConfig } from "./config.js";
-import { checkSuccessor, defaultConfig, readConfig } from "./config.js";
+import { checkSameSet, checkSuccessor, defaultConfig, readConfig } from "./config.js";
 
 /** What the member is: uninitiated it is neither primary nor secondary. */
 export type MemberState = "startup" | "primary" | "secondary";
 
-/** A replica set of one member. */
+/** A replica set, as its member knows it. */
 export class ReplicaSet {
   private current: ReplicaSetConfig | undefined;
   private isPrimary = false;
@@ -38,6 +39,7 @@ export class ReplicaSet {
    * @param host what the server calls itself
    * @param initiated whether it begins with a configuration, as primary
    * @param configsvr whether the server is a config server
+   * @param severalMembers whether a configuration may have members beside this server
    */
   constructor(
     readonly name: string,
@@ -45,6 +47,7 @@ export class ReplicaSet {
     private readonly environment: Environment,
     initiated: boolean,
     readonly configsvr = false,
+    private readonly severalMembers = false,
   ) {
     this.replicaSetId = derivedObjectId(environment, `${name}/${host}`);
     if (initiated) this.initiate(defaultConfig(name, host, configsvr));
@@ -53,8 +56,14 @@ export class ReplicaSet {
   /** The state at this moment; an election that is due takes place now. */
   get state(): MemberState {
     if (!this.current) return "startup";
+    if (this.follows) return "secondary";
     if (!this.isPrimary && this.environment.now() >= this.quietUntil) this.elect(this.quietUntil);
     return this.isPrimary ? "primary" : "secondary";
+  }
+
+  /** Whether another member is the primary. */
+  get follows(): boolean {
+    return this.current !== undefined && this.current.primary !== this.current.host;
   }
 
   /** Whether a configuration is in force. */
@@ -108,9 +117,22 @@ export class ReplicaSet {
         `Configuration used to initiate a replica set must have version 1, but found ${config.version}`,
       );
     }
-    this.current = config;
-    this.quietUntil = 0;
-    this.elect(this.environment.now());
+    this.begin(config, 0);
+  }
+
+  /**
+   * Takes the configuration of the member that is primary; an older one than it has is passed over.
+   * @param term the primary's
+   * @throws CommandError NewReplicaSetConfigurationIncompatible (103) where it is in another set of that name already,
+   * and as {@link readConfig}
+   */
+  follow(document: Uint8Array, term: number): void {
+    const config = this.read(document, term, "reconfig");
+    const current = this.current;
+    if (current) checkSameSet(current, config);
+    if (current && (term < current.term || (term === current.term && config.version < current.version)))
+      return;
+    this.begin(config, term);
   }
 
   /**
@@ -119,9 +141,17 @@ export class ReplicaSet {
    * @throws CommandError InvalidReplicaSetConfig (93), NodeNotFound (74) … for a configuration that is not of this server
    */
   resume(document: Uint8Array, term: number): void {
+    this.begin(this.read(document, term, "reconfig"), term);
+  }
+
+  /** A configuration is in force from now on; the next election, if it is this member's, has the term after that. */
+  private begin(config: ReplicaSetConfig, term: number): void {
     this.electedTerm = term;
-    this.current = this.read(document, term, "reconfig");
-    this.elect(this.environment.now());
+    this.current = config;
+    this.quietUntil = 0;
+    if (!this.follows) return this.elect(this.environment.now());
+    this.isPrimary = false;
+    this.onChange?.(config.document, term);
   }
 
   /**
@@ -204,6 +234,7 @@ export class ReplicaSet {
       setName: this.name,
       host: this.host,
       configsvr: this.configsvr,
+      severalMembers: this.severalMembers,
       replicaSetId: this.current?.replicaSetId ?? this.replicaSetId,
       term,
       purpose,

@@ -19,6 +19,7 @@ import type { IndexSpec } from "./indexSpec.js";
 import { idIndexSpec } from "./indexSpec.js";
 import { RecordStore } from "./recordStore.js";
 import type { StorageListener } from "./storageListener.js";
+import type { WriteCapture } from "./writeCapture.js";
 
 /** The documents of one namespace. */
 export class Collection {
@@ -28,6 +29,8 @@ export class Collection {
   dropped = false;
   /** Told of every change. */
   listener: StorageListener | undefined;
+  /** Remembers which documents change, for somebody who copies them meanwhile. */
+  capture: WriteCapture | undefined;
   /** Whether the host was asked for a moment to settle pending index entries. */
   private settling = false;
 
@@ -85,6 +88,7 @@ export class Collection {
     for (const index of indexes) index.addPrepared(id, document);
     if (!this.settling) this.settleWhenIdle();
     this.listener?.stored(this, id);
+    this.capture?.note(document);
     if (capped) this.makeRoom(capped, id);
     return id;
   }
@@ -132,6 +136,7 @@ export class Collection {
     this.records.replace(id, document);
     for (const { index, from, to } of moves) index.move(id, from, to, document);
     this.listener?.stored(this, id);
+    this.capture?.note(document);
   }
 
   /** The indexes that a change at these paths can concern. */
@@ -166,6 +171,7 @@ export class Collection {
     if (!document) return;
     for (const index of this.indexes) index.delete(index.keysOf(document), id);
     this.listener?.deleted(this, id);
+    this.capture?.note(document);
   }
 
   /**

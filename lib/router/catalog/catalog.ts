@@ -42,6 +42,8 @@ import type { Database, Settings, ShardedCollection, ZoneRange } from "./entries
 import { BALANCED } from "./entries.js";
 import { readCollections, readDatabases, readSettings, readShards, readZones } from "./reading.js";
 import type { ShardRegistry } from "./shards.js";
+import type { TrackedCollection, TrackedCollections } from "./tracked.js";
+import { readTracked, removeTracked, replaceTracked } from "./tracked.js";
 import { isUnreachable } from "./unreachable.js";
 
 /** What the catalog is made of. */
@@ -74,6 +76,7 @@ export class Catalog {
   readonly #options: CatalogOptions;
   #databases = new Map<string, Database>();
   #collections = new Map<string, ShardedCollection>();
+  #tracked: TrackedCollections = new Map();
   readonly #changelog: Changelog;
 
   constructor(options: CatalogOptions) {
@@ -81,7 +84,7 @@ export class Catalog {
     this.shards = options.shards;
     this.config = new ConfigServer(options.shards);
     this.#changelog = new Changelog(this.config, options.environment, options.host);
-    this.settings = { balancerStopped: false, chunkSizeBytes: this.#defaultChunkSize() };
+    this.settings = { balancerMode: "full", autoMerge: true, chunkSizeBytes: this.#defaultChunkSize() };
   }
 
   /** First use of a config server: writes what must exist, announces this router, reads everything. */
@@ -122,6 +125,22 @@ export class Catalog {
     return this.#collections.get(ns);
   }
 
+  /** An unsharded collection whose place the catalog knows; undefined for one on its primary shard. @since MongoDB 8.0 */
+  tracked(ns: string): TrackedCollection | undefined {
+    return this.#tracked.get(ns);
+  }
+
+  /** The tracked collections of a database, or of all. */
+  trackedIn(db?: string): TrackedCollection[] {
+    return [...this.#tracked.values()].filter((each) => db === undefined || each.db === db);
+  }
+
+  /** Forgets a tracked collection. */
+  async dropTracked(collection: TrackedCollection): Promise<void> {
+    await this.#reloadOnFailure(() => removeTracked(this.config, collection));
+    this.#tracked.delete(collection.ns);
+  }
+
   /** All sharded collections, in order of their names. */
   get collections(): ShardedCollection[] {
     return [...this.#collections.values()].sort((a, b) => (a.ns < b.ns ? -1 : 1));
@@ -135,10 +154,12 @@ export class Catalog {
     const shards = await readShards(this.config);
     const databases = await readDatabases(this.config);
     const collections = await readCollections(this.config);
+    const tracked = await readTracked(this.config);
     const settings = await readSettings(this.config, this.#defaultChunkSize());
     this.shards.replace(shards);
     this.#databases = databases;
     this.#collections = collections;
+    this.#tracked = tracked;
     Object.assign(this.settings, settings);
     this.isStale = false;
   }
@@ -176,6 +197,12 @@ export class Catalog {
   async startDraining(id: string): Promise<void> {
     await this.config.update("shards", { _id: id }, { $set: { draining: true } });
     this.shards.get(id).draining = true;
+  }
+
+  /** Takes that back. */
+  async stopDraining(id: string): Promise<void> {
+    await this.config.update("shards", { _id: id }, { $unset: { draining: "" } });
+    this.shards.get(id).draining = false;
   }
 
   /** Forgets a shard; nothing may be on it. */
@@ -246,13 +273,17 @@ export class Catalog {
       unique,
       defaultCollation,
     });
+    const tracked = this.#tracked.get(ns);
     // Chunks of no collection, left by an attempt that could not tidy up: this one has the same uuid.
     await this.config.remove("chunks", ofCollection(uuid).finish());
     await this.#reloadOnFailure(async () => {
       try {
         await this.config.insert("chunks", documents);
-        await this.config.insert("collections", [document]);
+        if (tracked) await replaceTracked(this.config, tracked, document);
+        else await this.config.insert("collections", [document]);
       } catch (error) {
+        // Its entry says where the documents are: it stays, whichever of the two it is.
+        if (tracked) throw error;
         // Of an insert whose reply was lost nobody knows whether it has happened.
         await this.config.remove("collections", { _id: ns });
         await this.config.remove("chunks", ofCollection(uuid).finish());
@@ -273,6 +304,7 @@ export class Catalog {
       ...BALANCED,
     };
     this.#collections.set(ns, collection);
+    this.#tracked.delete(ns);
     return placementVersion(collection.version, epoch, now);
   }
 
@@ -292,14 +324,14 @@ export class Catalog {
   /**
    * Gives a name to another collection of the same database. A sharded one's chunks go on, they name it by uuid; epoch
    * and timestamp are new, because for routers it is another collection. Its zone ranges go with it.
-   * @param from the sharded collection that is renamed; absent when an unsharded one is, which the catalog doesn't know
-   * @param replaced the sharded collection that has the name now
+   * @param from the collection that is renamed; absent for an unsharded one that the catalog doesn't know
+   * @param replaced the collection that has the name now, if the catalog knows it
    * @throws CommandError when nothing has changed
    */
   async renameCollection(
     to: string,
-    from: ShardedCollection | undefined,
-    replaced: ShardedCollection | undefined,
+    from: ShardedCollection | TrackedCollection | undefined,
+    replaced: ShardedCollection | TrackedCollection | undefined,
   ): Promise<void> {
     const { ids, clock, environment } = this.#options;
     const changes = { _id: string(to), lastmodEpoch: ids.objectId(), timestamp: clock.tick() };
@@ -316,11 +348,11 @@ export class Catalog {
         throw error;
       }
     });
-    if (replaced) this.#collections.delete(to);
-    if (from) {
-      this.#collections.delete(from.ns);
-      this.#collections.set(to, { ...from, ns: to, name: to.slice(to.indexOf(".") + 1) });
-    }
+    for (const map of [this.#collections, this.#tracked]) map.delete(to);
+    const renamed = { ns: to, name: to.slice(to.indexOf(".") + 1) };
+    if (from && "chunks" in from) this.#collections.set(to, { ...from, ...renamed });
+    else if (from) this.#tracked.set(to, { ...from, ...renamed });
+    if (from) for (const map of [this.#collections, this.#tracked]) map.delete(from.ns);
     // It has its name now; what follows is tidying up.
     try {
       if (replaced) await this.config.remove("chunks", ofCollection(replaced.uuid).finish());
@@ -365,8 +397,8 @@ export class Catalog {
   }
 
   /** Writes an entry to config.changelog; see {@link Changelog.log}. */
-  log(what: string, ns: string, details?: object | Uint8Array, shard?: string): Promise<void> {
-    return this.#changelog.log(what, ns, details, shard);
+  log(...entry: Parameters<Changelog["log"]>): Promise<void> {
+    return this.#changelog.log(...entry);
   }
 
   get #writer(): ChunkWriter {

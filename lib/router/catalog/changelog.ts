@@ -37,12 +37,14 @@ export class Changelog {
    * @param what e.g. `moveChunk.commit`
    * @param ns namespace or database that it happened to; empty for the cluster
    * @param shard where it happened; the config server when absent
+   * @param log the collection: what happened to the cluster, or what the balancer did
    */
   async log(
     what: string,
     ns: string,
     details: DocumentLike = EMPTY_DOCUMENT,
     shard = "config",
+    log: "changelog" | "actionlog" = "changelog",
   ): Promise<void> {
     const now = this.#environment.now();
     const entry = new DocumentWriter()
@@ -55,6 +57,6 @@ export class Changelog {
       .string("ns", ns)
       .document("details", details instanceof Uint8Array ? details : toDocument(details))
       .finish();
-    await this.#config.insert("changelog", [entry]);
+    await this.#config.insert(log, [entry]);
   }
 }

@@ -201,6 +201,15 @@ export class ChunkMap {
     return builder.finish();
   }
 
+  /** The map after the chunks from `first` to `last` became one, on the first one's shard. */
+  withMerge(first: number, last: number): ChunkMap {
+    const builder = new ChunkMapBuilder(this.#maximum);
+    for (let i = 0; i < this.size; i++) {
+      if (i <= first || i > last) builder.addKnown(this.#begins[i]!, this.#bound(i), this.ownerOf(i));
+    }
+    return builder.finish();
+  }
+
   #bound(index: number): Uint8Array {
     if (index === this.size) return this.#maximum;
     return this.#bounds.subarray(this.#offsets[index], this.#offsets[index + 1]);

@@ -12,7 +12,7 @@ import type { LogicalClock } from "../../protocol/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { IdSource } from "../support/ids.js";
 import type { Chunk, ChunkMap } from "./chunkMap.js";
-import type { ConfigServer } from "./configServer.js";
+import type { BulkWrite, ConfigServer } from "./configServer.js";
 import type { ChunkVersion } from "./documents.js";
 import { chunkDocument, historyEntry, lastmodOf } from "./documents.js";
 import type { ShardedCollection } from "./entries.js";
@@ -60,8 +60,10 @@ export async function writeSplit(
       history,
     }),
   );
-  await config.update("chunks", idOf(stored), set(head, "jumbo"));
-  await config.insert("chunks", pieces);
+  await config.bulk([
+    { update: "chunks", filter: idOf(stored), change: set(head, "jumbo") },
+    ...pieces.map((document) => ({ insert: "chunks", document })),
+  ]);
   const jumbo = withoutChunk(collection, chunk);
   return { chunks: collection.chunks.withSplit(chunk.index, points), version, jumbo };
 }
@@ -87,11 +89,13 @@ export async function writeMove(
     .finish();
   const chunks = collection.chunks.withOwner(chunk.index, to);
   const remaining = firstChunkOf(chunks, chunk.shard);
-  await config.update("chunks", idOf(stored), set(moved, "jumbo"));
+  const writes: BulkWrite[] = [{ update: "chunks", filter: idOf(stored), change: set(moved, "jumbo") }];
   if (remaining) {
     const bump = new DocumentWriter().field("lastmod", lastmodOf({ major, minor: 1 })).finish();
-    await config.update("chunks", idOf(await storedChunk(config, collection, remaining)), set(bump));
+    const filter = idOf(await storedChunk(config, collection, remaining));
+    writes.push({ update: "chunks", filter, change: set(bump) });
   }
+  await config.bulk(writes);
   const jumbo = withoutChunk(collection, chunk);
   return { chunks, version: { major, minor: remaining ? 1 : 0 }, jumbo };
 }

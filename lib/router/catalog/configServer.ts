@@ -25,6 +25,13 @@ const BATCH = 10_000;
 /** A document given as plain values or as raw BSON. */
 export type DocumentLike = object | Uint8Array;
 
+/** A write of {@link ConfigServer.bulk}. */
+export type BulkWrite =
+  | { readonly insert: string; readonly document: Uint8Array }
+  | { readonly update: string; readonly filter: Uint8Array; readonly change: Uint8Array }
+  | { readonly update: string; readonly filter: Uint8Array; readonly pipeline: readonly Uint8Array[] }
+  | { readonly remove: string; readonly filter: Uint8Array };
+
 /** Commands on collections of `config`. Every method throws the server's error as a CommandError. */
 export class ConfigServer {
   readonly #shards: ShardRegistry;
@@ -89,6 +96,21 @@ export class ConfigServer {
     return this.#write(request(DB, { delete: collection }, { deletes: [remove] }));
   }
 
+  /**
+   * Several writes in one command: a server that is killed has all of them or none. An update by
+   * operators changes one document, one by a pipeline every match; removals delete every match.
+   */
+  async bulk(writes: readonly BulkWrite[]): Promise<void> {
+    const namespaces = [...new Set(writes.map(collectionOf))];
+    const nsInfo = namespaces.map((name) => new DocumentWriter().string("ns", `${DB}.${name}`).finish());
+    const ops = writes.map((write) => operationOf(write, namespaces.indexOf(collectionOf(write))));
+    const command = request("admin", { bulkWrite: 1, ordered: true, errorsOnly: true }, { ops, nsInfo });
+    const reply = await this.#shards.run(CONFIG_SHARD, command);
+    if (!isOk(reply)) throw failureOf(reply);
+    const { batch } = readCursorReply(reply);
+    if (batch[0]) throw writeError(batch[0]);
+  }
+
   /** Creates indexes; existing ones are left. */
   async createIndexes(collection: string, indexes: readonly object[]): Promise<void> {
     const reply = await this.#run({ createIndexes: collection, indexes });
@@ -104,17 +126,36 @@ export class ConfigServer {
     if (!isOk(reply)) throw failureOf(reply);
     const errors = getField(reply.body, "writeErrors");
     const first = errors && elements(asDocument(errors))[0];
-    if (first) {
-      const code = getField(asDocument(first), "code");
-      const message = getField(asDocument(first), "errmsg");
-      throw new CommandError(
-        code ? asNumber(code) : ErrorCode.UnknownError,
-        message ? asString(message) : "the config server refused a write",
-      );
-    }
+    if (first) throw writeError(asDocument(first));
     const n = getField(reply.body, "n");
     return n ? asNumber(n) : 0;
   }
+}
+
+function collectionOf(write: BulkWrite): string {
+  if ("insert" in write) return write.insert;
+  return "update" in write ? write.update : write.remove;
+}
+
+/** An operation of the command bulkWrite. */
+function operationOf(write: BulkWrite, ns: number): Uint8Array {
+  const writer = new DocumentWriter();
+  if ("insert" in write) return writer.int32("insert", ns).document("document", write.document).finish();
+  if ("update" in write) {
+    writer.int32("update", ns).document("filter", write.filter);
+    if ("change" in write) return writer.document("updateMods", write.change).bool("multi", false).finish();
+    return writer.arrayOf("updateMods", write.pipeline).bool("multi", true).finish();
+  }
+  return writer.int32("delete", ns).document("filter", write.filter).bool("multi", true).finish();
+}
+
+function writeError(error: Uint8Array): CommandError {
+  const code = getField(error, "code");
+  const message = getField(error, "errmsg");
+  return new CommandError(
+    code ? asNumber(code) : ErrorCode.UnknownError,
+    message ? asString(message) : "the config server refused a write",
+  );
 }
 
 function raw(document: DocumentLike): Uint8Array {

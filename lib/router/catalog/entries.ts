@@ -55,7 +55,12 @@ export interface ZoneRange {
 
 /** What `config.settings` says. */
 export interface Settings {
-  balancerStopped: boolean;
+  /** Whether the balancer moves anything: `off` where it is stopped; `autoSplitOnly` moves nothing either. */
+  balancerMode: "full" | "autoSplitOnly" | "off";
+  /** Times of day, `HH:MM`, between which it works; absent: always. */
+  activeWindow?: { readonly start: string; readonly stop: string } | undefined;
+  /** Whether chunks that belong together are merged by themselves. @since MongoDB 7.0 */
+  autoMerge: boolean;
   /** Chunk size in bytes. */
   chunkSizeBytes: number;
 }

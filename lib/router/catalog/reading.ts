@@ -139,17 +139,33 @@ export async function readZones(config: ConfigServer, ns: string): Promise<ZoneR
   return zones;
 }
 
-/** config.settings; today only the balancer's switch and the chunk size matter. */
+/** config.settings: the balancer's switch and hours, the auto-merger's switch, the chunk size. */
 export async function readSettings(config: ConfigServer, defaultChunkSize: number): Promise<Settings> {
   const balancer = await config.findOne("settings", { _id: "balancer" });
+  const autoMerge = await config.findOne("settings", { _id: "automerge" });
   const chunkSize = await config.findOne("settings", { _id: "chunksize" });
-  for (const document of [balancer, chunkSize]) if (document) checkCatalogDocument("settings", document);
+  for (const document of [balancer, autoMerge, chunkSize]) {
+    if (document) checkCatalogDocument("settings", document);
+  }
   const megabytes = chunkSize && getField(chunkSize, "value");
+  const window = balancer && getField(balancer, "activeWindow");
+  const enabled = autoMerge && getField(autoMerge, "enabled");
   return {
-    balancerStopped:
-      balancer !== undefined && (isTruthy(getField(balancer, "stopped")) || text(balancer, "mode") === "off"),
+    balancerMode: balancerMode(balancer),
+    activeWindow: window && {
+      start: text(asDocument(window), "start"),
+      stop: text(asDocument(window), "stop"),
+    },
+    autoMerge: !enabled || isTruthy(enabled),
     chunkSizeBytes: megabytes ? asNumber(megabytes) * 1024 * 1024 : defaultChunkSize,
   };
+}
+
+function balancerMode(balancer: Uint8Array | undefined): Settings["balancerMode"] {
+  if (!balancer) return "full";
+  const mode = text(balancer, "mode");
+  if (isTruthy(getField(balancer, "stopped")) || mode === "off") return "off";
+  return mode === "autoSplitOnly" ? mode : "full";
 }
 
 function text(document: Uint8Array, name: string): string {

@@ -27,12 +27,8 @@ export const CONFIG_SHARD = "config";
 /** The lock of the list of shards: its namespace, which clients who write it themselves take too. */
 export const SHARD_LIST = "config.shards";
 
-/** A command that a shard did not answer. */
-interface Debt {
-  readonly command: Request;
-  readonly nothingToDo: number | undefined;
-  readonly paid: (() => Promise<void>) | undefined;
-}
+/** What a shard that did not answer has to be told first. Gets a registry that does not wait for debts itself. */
+type Debt = (direct: ShardRegistry) => Promise<void>;
 
 /** One shard. */
 export interface Shard {
@@ -64,6 +60,7 @@ export class ShardRegistry {
   readonly #connect: (connectionString: string) => Endpoint;
   #shards = new Map<string, Shard>();
   #onReturn: ((id: string, direct: ShardRegistry) => Promise<void>) | undefined;
+  #waitsForDebts = true;
 
   constructor(config: ShardEntry & Pick<Shard, "endpoint">, connect: (connectionString: string) => Endpoint) {
     this.#config = { draining: false, zones: [], owed: [], ...config };
@@ -146,7 +143,7 @@ export class ShardRegistry {
         () => (shard.returning = undefined),
       ));
     }
-    if (shard.owed.length > 0) {
+    if (shard.owed.length > 0 && this.#waitsForDebts) {
       await (shard.paying ??= this.#pay(shard).finally(() => (shard.paying = undefined)));
     }
     for (let attempt = 1; ; attempt++) {
@@ -168,31 +165,44 @@ export class ShardRegistry {
    * @param paid called when the answer has come; must not fail
    */
   owe(id: string, command: Request, nothingToDo?: number, paid?: () => Promise<void>): void {
-    this.get(id).owed.push({ command, nothingToDo, paid });
+    this.oweWork(id, async (direct) => {
+      const reply = await direct.run(id, command);
+      const failure = isOk(reply) ? undefined : failureOf(reply);
+      if (failure && failure.code !== nothingToDo) throw failure;
+      await paid?.();
+    });
+  }
+
+  /**
+   * {@link owe} for more than one command.
+   * @param work is done again until it succeeds; it gets a registry that does not wait for it
+   */
+  oweWork(id: string, work: (direct: ShardRegistry) => Promise<void>): void {
+    this.get(id).owed.push(work);
   }
 
   /** @throws CommandError when there is still no answer */
-  async #pay({ id, host, endpoint, owed }: Shard): Promise<void> {
+  async #pay({ owed }: Shard): Promise<void> {
+    const direct = this.#direct();
+    direct.#waitsForDebts = false;
     for (let debt = owed[0]; debt; debt = owed[0]) {
-      try {
-        const reply = await endpoint.run(debt.command);
-        const failure = isOk(reply) ? undefined : failureOf(reply);
-        if (failure && failure.code !== debt.nothingToDo) throw failure;
-      } catch (error) {
-        throw error instanceof EndpointUnreachableError ? unreachable(id, host, error) : error;
-      }
+      await debt(direct);
       owed.shift();
-      await debt.paid?.();
     }
   }
 
   /** Connections to the shard have broken: it may have been started anew. */
   async #returned(shard: Shard, work: (id: string, direct: ShardRegistry) => Promise<void>): Promise<void> {
     const { breaks } = shard.endpoint;
+    if (shard !== this.#config && shard.knownBreaks !== undefined) await work(shard.id, this.#direct());
+    shard.knownBreaks = breaks ?? 0;
+  }
+
+  /** The same servers, which are not asked what they need when they return. */
+  #direct(): ShardRegistry {
     const direct = new ShardRegistry(this.#config, this.#connect);
     direct.#shards = this.#shards;
-    if (shard !== this.#config && shard.knownBreaks !== undefined) await work(shard.id, direct);
-    shard.knownBreaks = breaks ?? 0;
+    return direct;
   }
 
   /**

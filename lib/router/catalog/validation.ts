@@ -85,6 +85,12 @@ const MODE: Rule = {
   optional: true,
 };
 
+const WINDOW: Rule = {
+  is: 'a document with two different times of day, start and stop, as "23:00"',
+  fits: (value) => value.type === BsonType.object && isWindow(asDocument(value)),
+  optional: true,
+};
+
 type Shape = Readonly<Record<string, Rule>>;
 
 const SHARD: Shape = { _id: STRING, host: STRING, draining: BOOL, tags: TAGS };
@@ -102,7 +108,8 @@ const CHUNK: Shape = {
 const TAG: Shape = { ns: NAMESPACE, min: OBJECT, max: OBJECT, tag: STRING };
 const SETTINGS: Shape = { _id: STRING };
 const CHUNK_SIZE: Shape = { value: MEGABYTES };
-const BALANCER: Shape = { mode: MODE, stopped: SWITCH };
+const BALANCER: Shape = { mode: MODE, stopped: SWITCH, activeWindow: WINDOW };
+const AUTO_MERGE: Shape = { enabled: SWITCH };
 
 /**
  * Checks a document of `config`.
@@ -150,7 +157,24 @@ function shapeOf(collection: string, document: Uint8Array): Shape {
 
 function settingsShape(id: RawValue | undefined): Shape {
   const name = id?.type === BsonType.string ? asString(id) : "";
+  if (name === "automerge") return AUTO_MERGE;
   return name === "chunksize" ? CHUNK_SIZE : name === "balancer" ? BALANCER : SETTINGS;
+}
+
+function isWindow(document: Uint8Array): boolean {
+  const [start, stop] = ["start", "stop"].map((name) => {
+    const value = getField(document, name);
+    return value?.type === BsonType.string ? minutesOfDay(asString(value)) : undefined;
+  });
+  return start !== undefined && stop !== undefined && start !== stop;
+}
+
+/** Minutes since midnight of a time of day, `HH:MM`; undefined for anything else. */
+export function minutesOfDay(text: string): number | undefined {
+  const match = /^(\d{1,2}):(\d{2})$/.exec(text);
+  if (!match) return undefined;
+  const [hours, minutes] = [Number(match[1]), Number(match[2])];
+  return hours < 24 && minutes < 60 ? hours * 60 + minutes : undefined;
 }
 
 function isShardKey(pattern: Uint8Array): boolean {

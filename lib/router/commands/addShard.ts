@@ -17,6 +17,7 @@ import {
 import { CONFIG_SHARD, SHARD_LIST } from "../catalog/shards.js";
 import type { Command, RouterContext } from "../context.js";
 import { isConfigDatabase, wrongType } from "../context.js";
+import { checkNothingResharding } from "../resharding/guard.js";
 import { stringArgument } from "../support/arguments.js";
 
 export const addShard: Command = {
@@ -29,6 +30,7 @@ export const addShard: Command = {
     const given = bodyField(request, "name");
     if (given && given.type !== BsonType.string) throw wrongType(request, "name", "string");
     return context.locks.whileExclusive(SHARD_LIST, async () => {
+      checkNothingResharding(context);
       const id = given ? asString(given) : defaultId(context, host);
       checkId(id);
       const known = context.shards.all.find((shard) => shard.id === id || shard.host === host);

@@ -1,4 +1,4 @@
-/** `balancerStop`: keeps the balancer from running. */
+/** `balancerStop`: keeps the balancer from running, and waits for the round that is running. */
 import type { Command } from "../context.js";
 import { setBalancerStopped } from "../support/balancerMode.js";
 
@@ -6,5 +6,9 @@ export const balancerStop: Command = {
   name: "balancerStop",
   adminOnly: true,
   fields: [],
-  run: (context) => setBalancerStopped(context, true),
+  async run(context) {
+    const reply = await setBalancerStopped(context, true);
+    await context.balancer.idle();
+    return reply;
+  },
 };

@@ -29,6 +29,7 @@ import type { IndexSpec } from "../ddl/indexRules.js";
 import { mayBeUnique } from "../ddl/indexRules.js";
 import { isLastForKey } from "../ddl/lastKeyIndex.js";
 import { describeOn, indexesOn, shardsWithParts } from "../ddl/shardCollections.js";
+import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { afterConfigWrite } from "../support/configWrites.js";
@@ -40,12 +41,13 @@ export const collMod: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollectionAlone(context, ns, async (collection) => {
+      checkNotResharding(context, ns);
       if (collection) return modifyOnShards(context, request, collection);
       const reply = await answerUnsharded(context, request, ns);
       context.views.forget(request.db);
       return rawReply(
         context,
-        homeOf(context, request.db).shard,
+        homeOf(context, request.db, ns).shard,
         await afterConfigWrite(context, request, reply),
       );
     });

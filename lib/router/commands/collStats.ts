@@ -41,7 +41,7 @@ export const collStats: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollection(context, ns, async (collection) => {
-      const { shard, exists } = homeOf(context, request.db);
+      const { shard, exists } = homeOf(context, request.db, ns);
       if (!exists) throw new CommandError(ErrorCode.NamespaceNotFound, `database ${request.db} not found`);
       const shards = collection ? collection.chunks.owningShards() : [shard];
       const command = forwardedRequest(request);

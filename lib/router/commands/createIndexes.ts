@@ -13,6 +13,7 @@ import { homeOf } from "../context.js";
 import { fanOut, rawReply, settle } from "../ddl/fanOut.js";
 import { mayBeUnique, readIndex } from "../ddl/indexRules.js";
 import { indexesOn, shardsWithParts } from "../ddl/shardCollections.js";
+import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { afterConfigWrite } from "../support/configWrites.js";
@@ -25,12 +26,13 @@ export const createIndexes: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollectionAlone(context, ns, async (collection) => {
+      checkNotResharding(context, ns);
       if (collection) return createOnShards(context, request, collection);
       return withDatabase(context, request.db, async () => {
         const reply = await answerUnsharded(context, request, ns);
         return rawReply(
           context,
-          homeOf(context, request.db).shard,
+          homeOf(context, request.db, ns).shard,
           await afterConfigWrite(context, request, reply),
         );
       });

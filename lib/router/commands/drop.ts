@@ -13,6 +13,7 @@ import type { Command, RouterContext } from "../context.js";
 import { isConfigDatabase } from "../context.js";
 import { dropOn } from "../ddl/shardCollections.js";
 import { askShards } from "../merging/scatter.js";
+import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { answerUnsharded } from "../support/reading.js";
@@ -30,6 +31,7 @@ export const drop: Command = {
       );
     }
     return withCollectionAlone(context, ns, async (collection) => {
+      checkNotResharding(context, ns);
       if (collection) {
         checkCollectionUuid(context, request, collection);
         await dropSharded(context, collection);
@@ -40,6 +42,8 @@ export const drop: Command = {
       }
       const reply = await answerUnsharded(context, request, ns);
       context.views.forget(request.db);
+      const tracked = context.catalog.tracked(ns);
+      if (tracked && isOk(reply)) await context.catalog.dropTracked(tracked);
       // Ranges may have been given to it before it was sharded.
       if (isOk(reply) && !isConfigDatabase(request.db)) await context.catalog.dropZones(ns);
       return reply;

@@ -3,6 +3,7 @@ import { DocumentWriter } from "../../bson/index.js";
 import { CommandError, ErrorCode, okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { isConfigDatabase } from "../context.js";
+import { checkDatabaseNotResharding } from "../resharding/guard.js";
 import { withDatabaseAlone } from "../support/databases.js";
 import { allThere, dropSharded } from "./drop.js";
 
@@ -16,12 +17,14 @@ export const dropDatabase: Command = {
     }
     const { catalog, shards } = context;
     const dropped = await withDatabaseAlone(context, db, async () => {
+      checkDatabaseNotResharding(context, db);
       await allThere(context);
       await catalog.log("dropDatabase.start", db);
       for (const collection of catalog.collections) {
         if (collection.db === db) await dropSharded(context, collection);
       }
       for (const shard of shards.ids) await shards.must(shard, db, { dropDatabase: 1 });
+      for (const tracked of catalog.trackedIn(db)) await catalog.dropTracked(tracked);
       await catalog.dropDatabase(db);
       catalog.shardingEnabled.delete(db);
       await catalog.log("dropDatabase", db);

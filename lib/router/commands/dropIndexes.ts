@@ -26,6 +26,7 @@ import type { IndexSpec } from "../ddl/indexRules.js";
 import { supportingIndexes } from "../ddl/indexRules.js";
 import { isLastForKey } from "../ddl/lastKeyIndex.js";
 import { createIndexesOn, indexesOn, shardsWithParts } from "../ddl/shardCollections.js";
+import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { forwardedRequest } from "../support/forward.js";
@@ -37,10 +38,11 @@ export const dropIndexes: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollectionAlone(context, ns, async (collection) => {
+      checkNotResharding(context, ns);
       if (collection) return dropOnShards(context, request, collection);
       return rawReply(
         context,
-        homeOf(context, request.db).shard,
+        homeOf(context, request.db, ns).shard,
         await answerUnsharded(context, request, ns),
       );
     });

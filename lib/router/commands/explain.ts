@@ -157,7 +157,7 @@ async function explainUnsharded(
   verbosity: Verbosity,
 ): Promise<Reply> {
   const command = shapeOfCommand(inner);
-  const { shard, exists } = homeOf(context, inner.db);
+  const { shard, exists } = homeOf(context, inner.db, ns);
   if (!exists) return explainNonExistent(context, inner, ns);
   const started = context.environment.now();
   const answers = await askEachShard(context, inner.db, [shard], forwardedBody(inner.body), verbosity);

@@ -25,7 +25,7 @@ function answer(context: RouterContext, request: Request, old: boolean): Reply {
     .int32("maxBsonObjectSize", LIMITS.maxBsonObjectSize)
     .int32("maxMessageSizeBytes", LIMITS.maxMessageSizeBytes)
     .int32("maxWriteBatchSize", LIMITS.maxWriteBatchSize)
-    .date("localTime", context.environment.now())
+    .date("localTime", context.waiting.now())
     .int32("logicalSessionTimeoutMinutes", 30)
     .int32("connectionId", request.client?.connectionId ?? 0)
     .int32("maxWireVersion", WIRE_VERSIONS.max)

@@ -11,11 +11,13 @@ import { checkBatch, collectionNamespace, CommandError, documentsOf } from "../.
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { flag } from "../context.js";
+import { maxChunkSize } from "../ddl/chunkSize.js";
 import { withCollection } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import type { IdSource } from "../support/ids.js";
 import type { TraceRecord } from "../trace.js";
 import { sampleKeys } from "../trace.js";
+import type { InsertRoute } from "../writes/batches.js";
 import { routeInserts } from "../writes/batches.js";
 import { WriteReplies } from "../writes/replies.js";
 import { sendBatches } from "../writes/send.js";
@@ -68,6 +70,7 @@ async function insertSharded(
     shards: [],
     merge: { kind: "none" },
   };
+  if (context.rules.autoSplit) noteGrowth(context, collection, complete, route);
   await sendBatches(context, request, "documents", route.batches, ordered, replies, record.shards);
   // In an ordered batch a document that cannot be routed is only reached if all before it went well.
   if (!ordered || !replies.failed)
@@ -75,6 +78,20 @@ async function insertSharded(
   if (replies.failed) record.merge = { kind: "errors" };
   context.trace.add(record);
   return replies.finish();
+}
+
+/** Counts what goes to each chunk: its share of the batch. */
+function noteGrowth(
+  context: RouterContext,
+  collection: ShardedCollection,
+  documents: readonly Uint8Array[],
+  { perChunk }: InsertRoute,
+): void {
+  const bytes = documents.reduce((sum, { length }) => sum + length, 0);
+  for (const [chunk, count] of perChunk) {
+    const share = (bytes * count) / documents.length;
+    context.growth.wrote(collection, chunk, share, maxChunkSize(context, collection));
+  }
 }
 
 /** The document with an `_id`, made before the shard key is looked at, of which it is a part. */

@@ -4,10 +4,11 @@
  *     {moveChunk: ns, find: {x: 7}, to: "shardB"}
  *     {moveChunk: ns, bounds: [{x: 0}, {x: 10}], to: "shardB"}
  */
-import { DocumentWriter } from "../../bson/index.js";
+import { asNumber, DocumentWriter, isNumeric } from "../../bson/index.js";
+import type { Request } from "../../protocol/index.js";
 import { okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
-import { flag } from "../context.js";
+import { flag, optionalField } from "../context.js";
 import { migrateRange } from "../ddl/migration.js";
 import {
   checkShard,
@@ -37,7 +38,7 @@ export const moveChunk: Command = {
     "maxChunkSizeBytes",
   ],
   async run(context, request) {
-    const started = context.environment.now();
+    const started = context.waiting.now();
     const { ns } = namespaceArgument(request);
     const to = stringArgument(request, "to");
     const { find, bounds } = chunkArguments(request);
@@ -49,10 +50,17 @@ export const moveChunk: Command = {
       }
       checkShard(context, to);
       const chunk = find ? chunkByFind(collection, find) : chunkByBounds(collection, bounds!);
-      if (chunk.shard !== to) await migrateRange(context, collection, chunk, to, { forceJumbo });
+      const options = { forceJumbo, maxChunkSizeBytes: chunkSizeArgument(request) };
+      if (chunk.shard !== to) await migrateRange(context, collection, chunk, to, options);
     });
-    return okReply(
-      new DocumentWriter().int64("millis", BigInt(Math.round(context.environment.now() - started))).finish(),
-    );
+    const millis = BigInt(Math.round(context.waiting.now() - started));
+    return okReply(new DocumentWriter().int64("millis", millis).finish());
   },
 };
+
+/** The chunk size to go by: for tests of MongoDB's own, where 0 and what is no number count as absent. */
+function chunkSizeArgument(request: Request): number | undefined {
+  const value = optionalField(request, "maxChunkSizeBytes");
+  const bytes = value && isNumeric(value) ? asNumber(value) : 0;
+  return bytes > 0 ? bytes : undefined;
+}

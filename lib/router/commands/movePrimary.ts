@@ -4,6 +4,7 @@ import type { Command } from "../context.js";
 import { isConfigDatabase } from "../context.js";
 import { moveDatabase } from "../ddl/movePrimary.js";
 import { stringArgument } from "../support/arguments.js";
+import { checkDatabaseNotResharding } from "../resharding/guard.js";
 import { withDatabaseAlone } from "../support/databases.js";
 
 export const movePrimary: Command = {
@@ -25,6 +26,7 @@ export const movePrimary: Command = {
       throw new CommandError(ErrorCode.ShardNotFound, `Requested primary shard ${to} does not exist`);
     }
     const moved = await withDatabaseAlone(context, db, async (database) => {
+      checkDatabaseNotResharding(context, db);
       if (database.primary === to) return true;
       if (context.shards.get(to).draining) {
         throw new CommandError(ErrorCode.ShardNotFound, `Requested primary shard ${to} is draining`);

@@ -10,13 +10,14 @@
  */
 import { BsonType, isTruthy } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { bodyField, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { bodyField, CommandError, ErrorCode, notSimulated, okReply } from "../../protocol/index.js";
 import { CONFIG_SHARD } from "../catalog/shards.js";
 import type { Command, RouterContext } from "../context.js";
 import { homeOf, isConfigDatabase, wrongType } from "../context.js";
 import type { RenameEnd } from "../ddl/rename.js";
 import { renameOnShards } from "../ddl/rename.js";
 import { describeOn } from "../ddl/shardCollections.js";
+import { checkNotResharding } from "../resharding/guard.js";
 import type { Namespace } from "../support/arguments.js";
 import { namespaceArgument, namespaceOf, stringArgument } from "../support/arguments.js";
 import { checkCollectionUuid, checkSameUuid } from "../support/collectionUuid.js";
@@ -45,15 +46,13 @@ export const renameCollection: Command = {
         context,
         target.db,
         async ({ primary }) => {
-          const from = endOf(context, source, homeOf(context, source.db).shard);
-          const to = endOf(context, target, primary);
+          checkNotResharding(context, source.ns);
+          checkNotResharding(context, target.ns);
+          const from = endOf(context, source, homeOf(context, source.db, source.ns).shard);
+          const to = endOf(context, target, context.catalog.tracked(target.ns)?.shard ?? primary);
           if (!from.collection && !to.collection)
             return renameUnsharded(context, request, from, to, dropTarget);
-          if (from.collection) checkCollectionUuid(context, request, from.collection);
-          if (argument?.type === BsonType.binary && to.collection)
-            checkSameUuid(context, argument, to.collection, () =>
-              wrongType(request, "dropTarget", "binData"),
-            );
+          checkUuids(context, request, from, to);
           checkSharded(context, from, to);
           await checkTarget(context, from, to, dropTarget);
           await renameOnShards(context, from, to);
@@ -82,7 +81,24 @@ function primaryFor(context: RouterContext, { db }: Namespace): string | undefin
 }
 
 function endOf(context: RouterContext, namespace: Namespace, primary: string): RenameEnd {
-  return { ...namespace, collection: context.catalog.collection(namespace.ns), primary };
+  const { catalog } = context;
+  const collection = catalog.collection(namespace.ns) ?? catalog.tracked(namespace.ns);
+  return { ...namespace, collection, primary };
+}
+
+/** @throws CommandError CollectionUUIDMismatch (361); NotImplemented (238): a moved collection has another UUID on its shard */
+function checkUuids(context: RouterContext, request: Request, from: RenameEnd, to: RenameEnd): void {
+  const dropTarget = bodyField(request, "dropTarget");
+  const named = dropTarget?.type === BsonType.binary ? dropTarget : undefined;
+  const isTracked = ({ collection }: RenameEnd): boolean =>
+    collection !== undefined && !("chunks" in collection);
+  const asked = bodyField(request, "collectionUUID") !== undefined;
+  if ((asked && isTracked(from)) || (named && isTracked(to)))
+    throw notSimulated("renameCollection of a collection that was moved, by its UUID");
+  if (from.collection && "chunks" in from.collection) checkCollectionUuid(context, request, from.collection);
+  if (named && to.collection && "chunks" in to.collection) {
+    checkSameUuid(context, named, to.collection, () => wrongType(request, "dropTarget", "binData"));
+  }
 }
 
 /** One shard has both names: it checks and does it. */

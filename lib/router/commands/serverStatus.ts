@@ -30,8 +30,8 @@ export const serverStatus: Command = {
   name: "serverStatus",
   help: "returns lots of administrative server statistics",
   run(context, request) {
-    const { environment, host, server, startedAt } = context;
-    const now = environment.now();
+    const { waiting, host, server, startedAt } = context;
+    const now = waiting.now();
     const uptime = Math.max(0, now - startedAt);
     const tree: Record<string, unknown> = {
       host,

@@ -38,6 +38,7 @@ import {
 import type { ShardCollectionOptions } from "../ddl/shardCollectionOptions.js";
 import { checkNumInitialChunks, readShardCollection } from "../ddl/shardCollectionOptions.js";
 import { checkPresplit, checkZonesFit } from "../ddl/zoneLayout.js";
+import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
 import { withDatabase } from "../support/databases.js";
@@ -61,6 +62,7 @@ export const shardCollection: Command = {
   async run(context, request) {
     const options = readShardCollection(request, context.rules);
     await withCollectionAlone(context, options.ns, async (existing) => {
+      checkNotResharding(context, options.ns);
       if (existing) {
         checkCollectionUuid(context, request, existing);
         return checkSame(existing, options);
@@ -99,36 +101,38 @@ async function shard(
   context: RouterContext,
   request: Request,
   options: ShardCollectionOptions,
-  { primary }: Database,
+  database: Database,
 ): Promise<void> {
   const { catalog, ids, rules, shards } = context;
   const { ns, key, unique } = options;
-  const description = await describeOn(context, primary, options);
-  await checkUuidOn(context, request, primary, options);
+  // Where the documents are: on the primary shard, unless the collection was moved away.
+  const home = catalog.tracked(ns)?.shard ?? database.primary;
+  const description = await describeOn(context, home, options);
+  await checkUuidOn(context, request, home, options);
   if (description) checkShardable(description, options);
-  const empty = !description || (await isEmptyOn(context, primary, options));
+  const empty = !description || (await isEmptyOn(context, home, options));
   checkNumInitialChunks(options, rules, { empty, shards: shards.available.length });
   const zones = await catalog.zonesOf(ns);
   checkZonesFit(zones, key);
   if (options.presplitHashedZones) checkPresplit(zones, key, empty);
-  const place = (): Promise<ChunkStart[]> => firstChunks(context, options, { primary, empty, zones });
+  const place = (): Promise<ChunkStart[]> => firstChunks(context, options, { primary: home, empty, zones });
   // Only documents need the index first; without any, what can't be placed fails before something is created.
   const early = empty ? await place() : undefined;
 
   const start = new DocumentWriter()
     .document("shardKey", key.document)
     .string("collection", ns)
-    .string("primary", primary)
+    .string("primary", database.primary)
     .document("options", options.given)
     .finish();
-  await catalog.log("shardCollection.start", ns, start, primary);
-  if (!description) await createOn(context, primary, options);
-  await ensureIndex(context, options, primary, empty);
+  await catalog.log("shardCollection.start", ns, start, home);
+  if (!description) await createOn(context, home, options);
+  await ensureIndex(context, options, home, empty);
   const starts = early ?? (await place());
-  for (const owner of new Set(starts.map((chunk) => chunk.shard))) {
-    await copyDefinition(context, options, primary, owner);
+  for (const owner of new Set([database.primary, ...starts.map((chunk) => chunk.shard)])) {
+    await copyDefinition(context, options, home, owner);
   }
-  const uuid: RawValue = (await describeOn(context, primary, options))?.uuid ?? ids.uuid();
+  const uuid: RawValue = (await describeOn(context, home, options))?.uuid ?? ids.uuid();
   const defaultCollation = defaultCollationOf(description);
   const placementVersion = await catalog.createCollection({
     ns,
@@ -144,7 +148,7 @@ async function shard(
     .bool("empty", empty)
     .int64("numChunks", BigInt(starts.length))
     .finish();
-  await catalog.log("shardCollection.end", ns, end, primary);
+  await catalog.log("shardCollection.end", ns, end, home);
 }
 
 /** The shard compares `collectionUUID` with its own collection. @throws CommandError CollectionUUIDMismatch (361) */

@@ -5,12 +5,13 @@
  *     {split: ns, bounds: [{…}, {…}]}      that chunk, at its median document
  *     {split: ns, middle: {x: 100}}        at exactly that key; for a hashed key the NumberLong
  */
-import { asDocument, BsonType, describeDocument, DocumentWriter, sortableKey } from "../../bson/index.js";
+import { asDocument, BsonType, describeDocument, sortableKey } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 import { bodyField, CommandError, ErrorCode, okReply } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import type { Command, RouterContext } from "../context.js";
+import { logSplit } from "../ddl/splitAt.js";
 import { keysOf } from "../ddl/splitKeys.js";
 import { median } from "../ddl/splitPoints.js";
 import type { ChunkArguments } from "../support/arguments.js";
@@ -39,7 +40,7 @@ export const split: Command = {
         ? atMiddle(collection, middle)
         : await atMedian(context, collection, chosen);
       await context.catalog.splitChunk(collection, chunk, [point]);
-      await context.catalog.log("split", ns, splitDetails(chunk, point), chunk.shard);
+      await logSplit(context, collection, chunk, [point]);
     });
     return okReply();
   },
@@ -90,15 +91,4 @@ async function atMedian(
     );
   }
   return { chunk, point: collection.key.boundOf(key.values) };
-}
-
-function splitDetails(chunk: Chunk, point: Uint8Array): Uint8Array {
-  const piece = (min: Uint8Array, max: Uint8Array): Uint8Array =>
-    new DocumentWriter().document("min", min).document("max", max).finish();
-  return new DocumentWriter()
-    .document("before", piece(chunk.min, chunk.max))
-    .document("left", piece(chunk.min, point))
-    .document("right", piece(point, chunk.max))
-    .string("owningShard", chunk.shard)
-    .finish();
 }

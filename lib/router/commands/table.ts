@@ -6,15 +6,27 @@
  * (59).
  */
 import type { Command } from "../context.js";
+import { abortMoveCollection } from "./abortMoveCollection.js";
+import { abortReshardCollection } from "./abortReshardCollection.js";
+import { abortUnshardCollection } from "./abortUnshardCollection.js";
 import { addShard } from "./addShard.js";
+import { addShardToZone } from "./addShardToZone.js";
 import { aggregate } from "./aggregate.js";
+import { balancerCollectionStatus } from "./balancerCollectionStatus.js";
+import { balancerRound } from "./balancerRound.js";
 import { balancerStart } from "./balancerStart.js";
 import { balancerStatus } from "./balancerStatus.js";
 import { balancerStop } from "./balancerStop.js";
 import { buildInfo } from "./buildInfo.js";
 import { bulkWrite } from "./bulkWrite.js";
+import { cleanupReshardCollection } from "./cleanupReshardCollection.js";
+import { checkMetadataConsistency } from "./checkMetadataConsistency.js";
+import { clearJumboFlag } from "./clearJumboFlag.js";
 import { collMod } from "./collMod.js";
 import { collStats } from "./collStats.js";
+import { commitReshardCollection } from "./commitReshardCollection.js";
+import { commitShardRemoval } from "./commitShardRemoval.js";
+import { configureCollectionBalancing } from "./configureCollectionBalancing.js";
 import { connectionStatus } from "./connectionStatus.js";
 import { connPoolStats } from "./connPoolStats.js";
 import { convertToCapped } from "./convertToCapped.js";
@@ -57,16 +69,22 @@ import { listIndexes } from "./listIndexes.js";
 import { listShards } from "./listShards.js";
 import { logout } from "./logout.js";
 import { logRotate } from "./logRotate.js";
+import { mergeAllChunksOnShard } from "./mergeAllChunksOnShard.js";
+import { mergeChunks } from "./mergeChunks.js";
 import { moveChunk } from "./moveChunk.js";
+import { moveCollection } from "./moveCollection.js";
 import { movePrimary } from "./movePrimary.js";
 import { moveRange } from "./moveRange.js";
 import { ping } from "./ping.js";
 import { planCacheClear } from "./planCacheClear.js";
 import { planCacheListFilters } from "./planCacheListFilters.js";
 import { profile } from "./profile.js";
+import { refineCollectionShardKey } from "./refineCollectionShardKey.js";
 import { removeShard } from "./removeShard.js";
+import { removeShardFromZone } from "./removeShardFromZone.js";
 import { renameCollection } from "./renameCollection.js";
 import { replSetGetStatus } from "./replSetGetStatus.js";
+import { reshardCollection } from "./reshardCollection.js";
 import { rolesInfo } from "./rolesInfo.js";
 import { routingTrace } from "./routingTrace.js";
 import { serverStatus } from "./serverStatus.js";
@@ -80,30 +98,48 @@ import {
   refreshSessions,
   startSession,
 } from "./sessions.js";
+import { setAllowMigrations } from "./setAllowMigrations.js";
 import { setDefaultRWConcern } from "./setDefaultRWConcern.js";
 import { setFeatureCompatibilityVersion } from "./setFeatureCompatibilityVersion.js";
 import { setParameter } from "./setParameter.js";
 import { shardCollection } from "./shardCollection.js";
+import { shardDrainingStatus } from "./shardDrainingStatus.js";
 import { shutdown } from "./shutdown.js";
 import { split } from "./split.js";
+import { startShardDraining } from "./startShardDraining.js";
+import { stopShardDraining } from "./stopShardDraining.js";
+import { unshardCollection } from "./unshardCollection.js";
 import { update } from "./update.js";
+import { updateZoneKeyRange } from "./updateZoneKeyRange.js";
 import { usersInfo } from "./usersInfo.js";
 import { validate } from "./validate.js";
 import { whatsmyuri } from "./whatsmyuri.js";
 
 /** All commands. */
 export const COMMANDS: readonly Command[] = [
+  abortMoveCollection,
+  abortReshardCollection,
   abortTransaction,
+  abortUnshardCollection,
   addShard,
+  addShardToZone,
   aggregate,
+  balancerCollectionStatus,
+  balancerRound,
   balancerStart,
   balancerStatus,
   balancerStop,
   buildInfo,
   bulkWrite,
+  cleanupReshardCollection,
+  checkMetadataConsistency,
+  clearJumboFlag,
   collMod,
   collStats,
+  commitReshardCollection,
+  commitShardRemoval,
   commitTransaction,
+  configureCollectionBalancing,
   connectionStatus,
   connPoolStats,
   convertToCapped,
@@ -150,29 +186,41 @@ export const COMMANDS: readonly Command[] = [
   listShards,
   logout,
   logRotate,
+  mergeAllChunksOnShard,
+  mergeChunks,
   moveChunk,
+  moveCollection,
   movePrimary,
   moveRange,
   ping,
   planCacheClear,
   planCacheListFilters,
   profile,
+  refineCollectionShardKey,
   refreshSessions,
   remove,
   removeShard,
+  removeShardFromZone,
   renameCollection,
   replSetGetStatus,
+  reshardCollection,
   rolesInfo,
   routingTrace,
   serverStatus,
+  setAllowMigrations,
   setDefaultRWConcern,
   setFeatureCompatibilityVersion,
   setParameter,
   shardCollection,
+  shardDrainingStatus,
   shutdown,
   split,
   startSession,
+  startShardDraining,
+  stopShardDraining,
+  unshardCollection,
   update,
+  updateZoneKeyRange,
   usersInfo,
   validate,
   whatsmyuri,
@@ -187,23 +235,13 @@ export const COMMANDS_BY_NAME: ReadonlyMap<string, Command> = new Map(
 
 /** Commands that a mongos has and this router does not simulate. */
 export const NOT_SIMULATED: ReadonlySet<string> = new Set([
-  "abortMoveCollection",
-  "abortReshardCollection",
-  "abortUnshardCollection",
-  "addShardToZone",
   "analyze",
   "analyzeShardKey",
   "appendOplogNote",
   "authenticate",
-  "balancerCollectionStatus",
-  "checkMetadataConsistency",
-  "cleanupReshardCollection",
   "cleanupStructuredEncryptionData",
-  "clearJumboFlag",
-  "commitReshardCollection",
   "compact",
   "compactStructuredEncryptionData",
-  "configureCollectionBalancing",
   "configureQueryAnalyzer",
   "connPoolSync",
   "createRole",
@@ -225,26 +263,19 @@ export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "listSearchIndexes",
   "mapReduce",
   "mapreduce",
-  "mergeAllChunksOnShard",
-  "mergeChunks",
-  "moveCollection",
   "multicast",
   "netstat",
   "planCacheClearFilters",
   "planCacheSetFilter",
-  "refineCollectionShardKey",
   "removeQuerySettings",
-  "removeShardFromZone",
   "repairShardedCollectionChunksHistory",
   "resetPlacementHistory",
-  "reshardCollection",
   "revokePrivilegesFromRole",
   "revokeRolesFromRole",
   "revokeRolesFromUser",
   "rotateCertificates",
   "saslContinue",
   "saslStart",
-  "setAllowMigrations",
   "setAuditConfig",
   "setClusterParameter",
   "setIndexCommitQuorum",
@@ -254,11 +285,9 @@ export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "stopRecordingTraffic",
   "transitionFromDedicatedConfigServer",
   "transitionToDedicatedConfigServer",
-  "unshardCollection",
   "updateRole",
   "updateSearchIndex",
   "updateUser",
-  "updateZoneKeyRange",
   "validateDBMetadata",
   "whatsmysni",
 ]);

@@ -17,7 +17,7 @@ export const validate: Command = {
   run(context, request) {
     const ns = collectionNamespace(request);
     return withCollection(context, ns, async (collection) => {
-      const home = homeOf(context, request.db);
+      const home = homeOf(context, request.db, ns);
       const shards = collection ? shardsWithParts(context, collection) : [home.shard];
       const command = forwardedRequest(request);
       const outcomes = await fanOut(context, shards, () => command);

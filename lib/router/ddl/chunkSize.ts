@@ -4,10 +4,12 @@
  * The chunk size bounds what is moved at once. Before a migration the donor counts: a range with 1.3 times as many
  * documents as fit into a chunk, by the collection's average, is too large to be moved.
  */
-import { asNumber, getField, isNumeric } from "../../bson/index.js";
+import { asNumber, describeDocument, DocumentWriter, getField, isNumeric } from "../../bson/index.js";
 import { CommandError, ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
+import type { Chunk } from "../catalog/chunkMap.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
+import { readChunk } from "./range.js";
 
 /** The most that a chunk of the collection should hold, in bytes. */
 export function maxChunkSize({ catalog }: RouterContext, { maxChunkSizeBytes }: ShardedCollection): number {
@@ -48,17 +50,30 @@ export function maxDocuments(chunkSizeBytes: number, { documents, bytes }: PartS
   return Math.max(1, Math.floor((13 * (chunkSizeBytes / (bytes / documents))) / 10));
 }
 
-/** The error of a range with too many documents. */
-export function chunkTooBig(
-  { ns }: Pick<ShardedCollection, "ns">,
-  chunkSizeBytes: number,
-  part: PartSize,
-): CommandError {
-  const average = Math.round(part.bytes / part.documents);
-  return new CommandError(
+/**
+ * Refuses a range with more documents than may be moved at once. They are counted where there can be as many at all.
+ * @param chunkSize in bytes
+ * @throws CommandError ChunkTooBig (153)
+ */
+export async function checkNotTooBig(
+  context: RouterContext,
+  collection: ShardedCollection,
+  range: Pick<Chunk, "min" | "max" | "shard">,
+  chunkSize = maxChunkSize(context, collection),
+): Promise<void> {
+  const part = await partOnShard(context, collection, range.shard);
+  const most = maxDocuments(chunkSize, part);
+  if (part.documents <= most) return;
+  let found = 0;
+  const idOnly = new DocumentWriter().int32("_id", 1).finish();
+  for await (const batch of readChunk(context, collection, { index: -1, ...range }, idOnly)) {
+    found += batch.length;
+  }
+  if (found <= most) return;
+  throw new CommandError(
     ErrorCode.ChunkTooBig,
-    `Cannot move chunk: the maximum number of documents for a chunk is ${maxDocuments(chunkSizeBytes, part)}, ` +
-      `the maximum chunk size is ${chunkSizeBytes}, average document size is ${average}. ` +
-      `Found more documents than that in a chunk of ns: ${ns}`,
+    `Cannot move chunk: the maximum number of documents for a chunk is ${most}, the maximum chunk size is ` +
+      `${chunkSize}, average document size is ${Math.floor(part.bytes / part.documents)}. Found ${found} documents in ` +
+      `chunk  ns: ${collection.ns} ${describeDocument(range.min)} -> ${describeDocument(range.max)}`,
   );
 }

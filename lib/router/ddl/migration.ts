@@ -32,7 +32,7 @@ import type { Chunk } from "../catalog/chunkMap.js";
 import type { RouterContext } from "../context.js";
 import { deleteByIds } from "../support/collections.js";
 import { detached } from "../support/values.js";
-import { chunkTooBig, maxChunkSize, maxDocuments, partOnShard } from "./chunkSize.js";
+import { checkNotTooBig } from "./chunkSize.js";
 import { quietly } from "./fanOut.js";
 import type { MovingRange } from "./migrationRecovery.js";
 import { finishMigrationSometime, forgetMigration, noteMigration } from "./migrationRecovery.js";
@@ -49,6 +49,8 @@ export interface Migration {
 export interface MigrationOptions {
   /** Also a range with too many documents. */
   readonly forceJumbo?: boolean;
+  /** The chunk size to go by instead of the collection's, in bytes. */
+  readonly maxChunkSizeBytes?: number | undefined;
   /** The command that asked for it, for the trace; `moveChunk` when absent. */
   readonly op?: string;
   /** Why the balancer moves it. */
@@ -72,7 +74,8 @@ export async function migrateRange(
   options: MigrationOptions = {},
 ): Promise<Migration> {
   const { catalog, ids: idSource } = context;
-  checkAllowed(collection);
+  const { ns } = collection;
+  checkAllowed(context, collection);
   const started = context.waiting.now();
   const details = new DocumentWriter()
     .document("min", min)
@@ -80,49 +83,39 @@ export async function migrateRange(
     .string("from", from)
     .string("to", to)
     .finish();
-  await catalog.log("moveChunk.start", collection.ns, details, from);
-  await context.cursors.drain(collection.ns, [from, to]);
-  await copyDefinition(context, collection, from, to);
-  const moving: MovingRange = {
-    id: idSource.objectId(),
-    ns: collection.ns,
-    uuid: collection.uuid,
-    min,
-    max,
-    from,
-    to,
-  };
+  await catalog.log("moveChunk.start", ns, details, from);
+  const moving: MovingRange = { id: idSource.objectId(), ns, uuid: collection.uuid, min, max, from, to };
   const ids: RawValue[] = [];
   let moved: Migration;
+  let isNoted = false;
   try {
+    if (options.forceJumbo !== true) {
+      await checkNotTooBig(context, collection, { min, max, shard: from }, options.maxChunkSizeBytes);
+    }
+    await context.cursors.drain(ns, [from, to]);
+    await copyDefinition(context, collection, from, to);
+    isNoted = true;
     await noteMigration(context, moving);
-    moved = await copyDocuments(
-      context,
-      collection,
-      { min, max, shard: from },
-      to,
-      ids,
-      options.forceJumbo === true,
-    );
+    moved = await copyDocuments(context, collection, { min, max, shard: from }, to, ids);
     await commit(context, collection, moving);
     await deleteByIds(context, from, collection, ids);
     await forgetMigration(context, moving);
   } catch (error) {
-    await finishMigrationSometime(context, moving);
+    if (isNoted) await finishMigrationSometime(context, moving);
     await quietly(context, "config.changelog was not written", () =>
-      catalog.log("moveChunk.error", collection.ns, details, from),
+      catalog.log("moveChunk.error", ns, details, from),
     );
     throw error;
   }
-  await catalog.log("moveChunk.commit", collection.ns, details, from);
+  await catalog.log("moveChunk.commit", ns, details, from);
   const outcome = new DocumentWriter().fieldsOf(details).string("note", "success").finish();
-  await catalog.log("moveChunk.from", collection.ns, outcome, from);
-  await catalog.log("moveChunk.to", collection.ns, outcome, to);
+  await catalog.log("moveChunk.from", ns, outcome, from);
+  await catalog.log("moveChunk.to", ns, outcome, to);
   const ms = context.waiting.now() - started;
   context.trace.add({
     at: started,
     op: options.op ?? "moveChunk",
-    ns: collection.ns,
+    ns,
     targeting: "none",
     key: collection.key,
     migration: { min, max, from, to, ...moved, reason: options.reason },
@@ -136,12 +129,12 @@ export async function migrateRange(
   return moved;
 }
 
-/** @throws CommandError ConflictingOperationInProgress (117) */
-function checkAllowed({ allowMigrations, ns }: ShardedCollection): void {
-  if (allowMigrations) return;
+/** @throws CommandError ConflictingOperationInProgress (117): setAllowMigrations, or the collection is being resharded */
+function checkAllowed({ resharding }: RouterContext, { allowMigrations, ns }: ShardedCollection): void {
+  if (allowMigrations && !resharding.get(ns)) return;
   throw new CommandError(
     ErrorCode.ConflictingOperationInProgress,
-    `Collection ${ns} does not allow migrations`,
+    "Collection is undergoing changes so moveChunk is not allowed.",
   );
 }
 
@@ -161,25 +154,17 @@ async function commit(
   await catalog.moveChunk(collection, collection.chunks.chunk(collection.chunks.find(begin)), to);
 }
 
-/**
- * Copies a range's documents; `ids` receives the `_id` of each one that has arrived.
- * @throws CommandError ChunkTooBig (153) for too many documents, unless they are moved all the same
- */
+/** Copies a range's documents; `ids` receives the `_id` of each one that has arrived. */
 async function copyDocuments(
   context: RouterContext,
   collection: ShardedCollection,
   range: ChunkRange,
   to: string,
   ids: RawValue[],
-  forceJumbo: boolean,
 ): Promise<Migration> {
-  const chunkSize = maxChunkSize(context, collection);
-  const part = await partOnShard(context, collection, range.shard);
-  const most = forceJumbo ? Infinity : maxDocuments(chunkSize, part);
   let documents = 0;
   let bytes = 0;
   for await (const batch of batchesOf(readChunk(context, collection, { index: -1, ...range }))) {
-    if (documents + batch.length > most) throw chunkTooBig(collection, chunkSize, part);
     const insert = new DocumentWriter()
       .string("insert", collection.name)
       .field("ordered", bool(true))

@@ -4,12 +4,14 @@
  *     {_id: ObjectId, ns, uuid, min, max, from, to}
  *
  * config.chunks decides. Whichever of the two shards owns the range keeps its documents; what the other one has of it is
- * deleted: a copy that was not committed, or what was given away. Nobody else writes to the collection before that.
+ * deleted: a copy that was not committed, or what was given away. Nothing else is sent to that shard before; where it is
+ * gone, the collection can be used as far as it does not concern that shard.
  */
 import type { RawValue } from "../../bson/index.js";
 import { asDocument, asString, documentSortableKey, DocumentWriter, getField } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
+import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import { deleteByIds } from "../support/collections.js";
 import { detached } from "../support/values.js";
@@ -56,9 +58,27 @@ export async function finishMigration(context: RouterContext, moving: MovingRang
     const { chunks } = collection;
     const owner = chunks.ownerOf(chunks.find(documentSortableKey(moving.min)));
     const other = owner === moving.to ? moving.from : moving.to;
-    if (other !== owner && shards.has(other)) await deleteRange(context, collection, moving, other);
+    if (other !== owner && shards.has(other)) {
+      try {
+        await deleteRange(context, collection, moving, other);
+      } catch (error) {
+        if (!isUnreachable(error)) throw error;
+        shards.oweWork(other, (direct) => payDeletion({ ...context, shards: direct }, moving, other));
+        return;
+      }
+    }
   }
   await forgetMigration(context, moving);
+}
+
+/** Deletes on a shard that was gone what it should not have, before it hears anything else. */
+async function payDeletion(context: RouterContext, moving: MovingRange, shard: string): Promise<void> {
+  const collection = context.catalog.collection(moving.ns);
+  // The range can't have come back meanwhile: that is more than this shard could have heard of.
+  if (collection && sameUuid(collection.uuid, moving.uuid)) {
+    await deleteRange(context, collection, moving, shard);
+  }
+  await quietly(context, "config.migrations has one too many", () => forgetMigration(context, moving));
 }
 
 /** {@link finishMigration} now, or before the collection is used again where a server is gone or refuses. */

@@ -89,7 +89,9 @@ async function whatMoves(context: RouterContext, { name: db, primary }: Database
   const moving: Moving[] = [];
   for (const entry of await collectionsOn(context, primary, db)) {
     const name = asString(getField(entry, "name")!);
-    if (name === "system.views" || context.catalog.collection(`${db}.${name}`)) continue;
+    const ns = `${db}.${name}`;
+    // What the catalog knows the place of stays there, even if that is the old primary.
+    if (name === "system.views" || context.catalog.collection(ns) || context.catalog.tracked(ns)) continue;
     const type = getField(entry, "type");
     const options = getField(entry, "options");
     moving.push({

@@ -74,7 +74,8 @@ export async function* scanRange(
   }
 }
 
-async function* batchesFrom(
+/** The documents of a `find` on one shard, batch by batch. */
+export async function* batchesFrom(
   context: RouterContext,
   shard: string,
   find: Request,

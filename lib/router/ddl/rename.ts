@@ -11,6 +11,7 @@
  */
 import { ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
+import type { TrackedCollection } from "../catalog/tracked.js";
 import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import type { Namespace } from "../support/arguments.js";
@@ -19,9 +20,9 @@ import { describeOn, dropOn, shardsWithParts } from "./shardCollections.js";
 
 /** One end of a renaming. */
 export interface RenameEnd extends Namespace {
-  /** Its entry, when it is sharded. */
-  readonly collection: ShardedCollection | undefined;
-  /** The primary shard of its database. */
+  /** Its entry, when the catalog has one. */
+  readonly collection: ShardedCollection | TrackedCollection | undefined;
+  /** The shard that has it, or the primary shard of its database. */
   readonly primary: string;
 }
 
@@ -87,7 +88,8 @@ async function renameBack(
 }
 
 function partsOf(context: RouterContext, { collection, primary }: RenameEnd): string[] {
-  return collection ? shardsWithParts(context, collection) : [primary];
+  if (!collection) return [primary];
+  return "chunks" in collection ? shardsWithParts(context, collection) : [collection.shard];
 }
 
 /** A name that no collection has; MongoDB calls them alike. */

@@ -37,9 +37,10 @@ export function mergeTypeOf(
 ): Tree {
   const { rules, catalog } = context;
   for (const reference of referencesOf(mergerPart, source.db)) {
-    const home = homeOf(context, reference.db);
+    const ns = `${reference.db}.${reference.collection}`;
+    const home = homeOf(context, reference.db, ns);
     if (reference.stage === "$merge" || !home.exists) continue;
-    if (catalog.collection(`${reference.db}.${reference.collection}`)) continue;
+    if (catalog.collection(ns)) continue;
     if (rules.mergeShardField === undefined) return { mergeType: "primaryShard" };
     return { mergeType: "specificShard", [rules.mergeShardField]: home.shard };
   }

@@ -119,8 +119,8 @@ export function writtenBy(pipeline: readonly Uint8Array[], db: string): Source |
 function canRunAll(context: RouterContext, shard: string, { pipeline, source, reach }: Aggregation): boolean {
   const written = writtenBy(pipeline, source.db);
   if (written) {
-    const home = homeOf(context, written.db);
     const ns = `${written.db}.${written.collection}`;
+    const home = homeOf(context, written.db, ns);
     if (context.catalog.collection(ns) || !home.exists || home.shard !== shard) return false;
   }
   return isAllOn(context, shard, reach);
@@ -136,7 +136,7 @@ export function planAggregation(context: RouterContext, aggregation: Aggregation
   const [first] = pipeline;
   const perShard = first !== undefined && PER_SHARD_SOURCES.has(stageOf(first).name);
   if (!collection) {
-    const { shard, exists } = homeOf(context, source.db);
+    const { shard, exists } = homeOf(context, source.db, `${source.db}.${source.collection}`);
     if (perShard && exists && context.shards.has(shard)) {
       return perShardPlan(aggregation, [shard]);
     }

@@ -36,18 +36,24 @@ export async function clusterCatalog(
   const databases = db === undefined ? catalog.databases : [catalog.database(db)].filter((each) => !!each);
   const rows = new Map<string, Uint8Array>();
   for (const database of databases) {
-    for (const entry of await listOf(context, database)) {
-      const ns = `${database.name}.${asString(getField(entry, "name")!)}`;
-      rows.set(ns, await rowOf(context, database, ns, entry, options));
+    const { name, primary } = database;
+    const tracked = catalog.trackedIn(name);
+    for (const shard of new Set([primary, ...tracked.map((each) => each.shard)])) {
+      for (const entry of await listOf(context, name, shard)) {
+        const ns = `${name}.${asString(getField(entry, "name")!)}`;
+        // Beside the primary, a shard tells of what was moved to it.
+        if ((catalog.tracked(ns)?.shard ?? primary) !== shard) continue;
+        rows.set(ns, await rowOf(context, database, ns, entry, options));
+      }
     }
   }
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-async function listOf(context: RouterContext, { name, primary }: Database): Promise<Uint8Array[]> {
-  const reply = await context.shards.run(primary, request(name, { listCollections: 1, cursor: {} }));
+async function listOf(context: RouterContext, name: string, shard: string): Promise<Uint8Array[]> {
+  const reply = await context.shards.run(shard, request(name, { listCollections: 1, cursor: {} }));
   if (!isOk(reply)) throw failureOf(reply);
-  const cursor = new ShardCursor(context.shards, primary, readCursorReply(reply));
+  const cursor = new ShardCursor(context.shards, shard, readCursorReply(reply));
   await cursor.drain();
   const entries: Uint8Array[] = [];
   for (let entry = cursor.take(); entry; entry = cursor.take()) entries.push(entry);
@@ -70,7 +76,8 @@ async function rowOf(
   row.bool("sharded", collection !== undefined);
   if (collection) row.document("shardKey", collection.key.document);
   if (options.shards) {
-    const shards = collection ? collection.chunks.owningShards() : [primary];
+    const shard = context.catalog.tracked(ns)?.shard ?? primary;
+    const shards = collection ? collection.chunks.owningShards() : [shard];
     row.values("shards", shards.map(string));
   }
   if (options.balancing && collection) await addBalancing(context, collection, row);

@@ -138,7 +138,7 @@ async function collationFor(
     }
     return view.collation ?? SIMPLE;
   }
-  const { shard } = homeOf(context, source.db);
+  const { shard } = homeOf(context, source.db, `${source.db}.${source.collection}`);
   if (given || collection || isAllOn(context, shard, reach)) return undefined;
   const { options } = await outputTarget(context, source);
   const own = options && getField(options, "collation");

@@ -5,6 +5,7 @@
 import { asNumber, DocumentWriter, forEachField, getField, string } from "../../bson/index.js";
 import { encodeTree, readCursorReply, request } from "../../protocol/index.js";
 import type { RouterContext } from "../context.js";
+import { reshardingOperations } from "../resharding/currentOps.js";
 import type { RunningOperation } from "./state.js";
 
 /**
@@ -25,7 +26,7 @@ export async function currentOperations(context: RouterContext, options: Uint8Ar
       return readCursorReply(reply).batch.map((row) => ofShard(shard, row));
     }),
   );
-  return byShard.flat();
+  return [...byShard.flat(), ...reshardingOperations(context)];
 }
 
 /** `client` is who asked the router's shard, the router itself; a mongos calls it `client_s`. */

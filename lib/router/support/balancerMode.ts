@@ -12,6 +12,12 @@ export async function setBalancerStopped(context: RouterContext, stopped: boolea
     .finish();
   const set = new DocumentWriter().document("$set", fields).finish();
   await context.catalog.config.update("settings", { _id: "balancer" }, set, { upsert: true });
-  context.catalog.settings.balancerStopped = stopped;
+  // While chunks split by themselves, that stops and starts with the balancer (4.2 to 6.0.2, balancerStop's manual page).
+  if (context.rules.autoSplit) {
+    const enabled = new DocumentWriter().bool("enabled", !stopped).finish();
+    const change = new DocumentWriter().document("$set", enabled).finish();
+    await context.catalog.config.update("settings", { _id: "autosplit" }, change, { upsert: true });
+  }
+  context.catalog.settings.balancerMode = stopped ? "off" : "full";
   return okReply();
 }

@@ -75,7 +75,7 @@ export function checkDatabaseName(context: RouterContext, name: string): void {
  * The shard with the least data; of several, the first by id. A draining one is out of the question.
  * @throws CommandError ShardNotFound (70) where there is none
  */
-async function leastLoadedShard(context: RouterContext): Promise<string> {
+export async function leastLoadedShard(context: RouterContext): Promise<string> {
   const ids = context.shards.available;
   if (ids.length === 0) throw new CommandError(ErrorCode.ShardNotFound, "No shards found");
   const sizes = await Promise.all(ids.map((id) => dataSize(context, id)));
@@ -130,7 +130,10 @@ export async function withDatabaseAlone<T>(
 }
 
 async function namespacesOf(context: RouterContext, { name: db, primary }: Database): Promise<string[]> {
-  const sharded = context.catalog.collections.filter((collection) => collection.db === db);
+  const sharded = [
+    ...context.catalog.collections.filter((collection) => collection.db === db),
+    ...context.catalog.trackedIn(db),
+  ];
   const names = (await collectionsOn(context, primary, db)).map((entry) =>
     asString(getField(entry, "name")!),
   );

@@ -16,8 +16,9 @@ import { forwardedRequest } from "./forward.js";
  * @throws the failure of the first shard, by name, that failed
  */
 export function askEveryOwner(context: RouterContext, request: Request): Promise<Reply> {
-  return withCollection(context, collectionNamespace(request), async (collection) => {
-    const owners = collection?.chunks.owningShards() ?? [homeOf(context, request.db).shard];
+  const ns = collectionNamespace(request);
+  return withCollection(context, ns, async (collection) => {
+    const owners = collection?.chunks.owningShards() ?? [homeOf(context, request.db, ns).shard];
     const command = forwardedRequest(request);
     const replies = await askShards(context, owners, () => command);
     const answer = new DocumentWriter();

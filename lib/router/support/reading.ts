@@ -73,7 +73,7 @@ export async function answerUnsharded(
   ns: string,
   op = request.command,
 ): Promise<Reply> {
-  const { shard, exists } = homeOf(context, request.db);
+  const { shard, exists } = homeOf(context, request.db, ns);
   const record = traceUnsharded(op, ns, shard, context.environment.now());
   if (!exists) {
     record.targeting = "none";

@@ -7,3 +7,11 @@ export function detached(value: RawValue): RawValue {
   const bytes = value.bytes.slice(value.start, value.end);
   return rawValue(value.type, bytes, 0, bytes.length);
 }
+
+/** A UUID as text: `8d3c1f0a-…`. */
+export function uuidText({ bytes, end }: RawValue): string {
+  const hex = Array.from(bytes.subarray(end - 16, end), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

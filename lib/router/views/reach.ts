@@ -52,10 +52,10 @@ export async function reachOf(
   return { collections, views };
 }
 
-/** Whether one shard has all of it: unsharded collections of which it is the primary, or that do not exist. */
+/** Whether one shard has all of it: unsharded collections that live there, or that do not exist. */
 export function isAllOn(context: RouterContext, shard: string, { collections, views }: Reach): boolean {
   const isHome = (ns: string): boolean => {
-    const home = homeOf(context, ns.slice(0, ns.indexOf(".")));
+    const home = homeOf(context, ns.slice(0, ns.indexOf(".")), ns);
     return !home.exists || home.shard === shard;
   };
   for (const ns of collections) if (context.catalog.collection(ns) || !isHome(ns)) return false;

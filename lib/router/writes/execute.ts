@@ -12,6 +12,7 @@ import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { flag } from "../context.js";
 import { checkCollectionUuid } from "../support/collectionUuid.js";
+import { maxChunkSize } from "../ddl/chunkSize.js";
 import { withCollection, withCollectionAlone } from "../support/collections.js";
 import type { ShardWork } from "../trace.js";
 import { traceTargeted } from "../trace.js";
@@ -130,6 +131,7 @@ async function run<S extends { readonly raw: Uint8Array }>(
     raw: (index) => statements[index]!.raw,
     begin: (index, route) => {
       const own = record(context, kind.op, collection, route);
+      if (context.rules.autoSplit) noteGrowth(context, collection, route, statements[index]!.raw);
       if (route.kind === "careful") steps.set(index, own);
     },
     send: (batches, inOrder) => sendBatches(context, request, kind.sequence, batches, inOrder, replies, work),
@@ -137,6 +139,18 @@ async function run<S extends { readonly raw: Uint8Array }>(
       kind.careful(statements[index]!, index, route, collection, steps.get(index) ?? []),
     refuse: (index, error) => replies.addError(index, error),
   });
+}
+
+/** A statement for one chunk counts with its own size: what it adds is not known. */
+function noteGrowth(
+  context: RouterContext,
+  collection: ShardedCollection,
+  { target }: WriteRoute,
+  raw: Uint8Array,
+): void {
+  const [run] = target.chunks;
+  if (target.chunks.length !== 1 || run![0] !== run![1]) return;
+  context.growth.wrote(collection, run![0], raw.length, maxChunkSize(context, collection));
 }
 
 /**

@@ -54,7 +54,13 @@ export async function moveDocument(
     to,
   };
   const taken = await hasId(context, to, collection, id);
-  if (!taken) await noteDocument(context, moving);
+  try {
+    if (!taken) await noteDocument(context, moving);
+  } catch (error) {
+    // A note that nobody takes away would one day speak of another document.
+    if (error instanceof CommandError && mayHaveRun(error)) await forgetSometime(context, moving);
+    throw error;
+  }
   try {
     await insertOne(context, to, collection, after, terms);
   } catch (error) {

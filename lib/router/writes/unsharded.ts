@@ -1,4 +1,4 @@
-/** Writes to an unsharded collection go whole to the database's primary shard. */
+/** Writes to an unsharded collection go whole to the shard that has it, mostly the database's primary shard. */
 import type { Reply, Request } from "../../protocol/index.js";
 import type { RouterContext } from "../context.js";
 import { afterConfigWrite, checkConfigWrite } from "../support/configWrites.js";
@@ -19,10 +19,11 @@ export async function writeUnsharded(
 ): Promise<Reply> {
   await checkConfigWrite(context, request);
   return withDatabase(context, request.db, async ({ primary }) => {
-    const record = traceUnsharded(request.command, ns, primary, context.environment.now());
+    const shard = context.catalog.tracked(ns)?.shard ?? primary;
+    const record = traceUnsharded(request.command, ns, shard, context.environment.now());
     if (sent !== undefined) record.shards[0]!.sent = sent;
     context.trace.add(record);
-    const reply = await context.shards.run(primary, forwardedRequest(request));
+    const reply = await context.shards.run(shard, forwardedRequest(request));
     return afterConfigWrite(context, request, reply);
   });
 }

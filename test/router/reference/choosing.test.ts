@@ -167,7 +167,35 @@ describe("query isolation: { customerId: 1, createdAt: 1 }", () => {
 });
 
 describe("changing it later", () => {
-  test.todo("refineCollectionShardKey adds a suffix that splits jumbo chunks (stage 4)");
-  test.todo("reshardCollection rewrites to { customerId: 'hashed' } (stage 4)");
+  test("refineCollectionShardKey adds a suffix that splits what the key alone could not", async () => {
+    const cluster = await shop({ country: 1 });
+    const documents = Array.from({ length: 8 }, (_, i) => ({ _id: i, country: "DE", customerId: i }));
+    await load(cluster, documents);
+    // All documents have one value of the key: no point divides them, the chunk would become jumbo.
+    const before = await splitFully(cluster, [{ country: "DE" }]);
+    expect(before).toBe(1);
+    const indexes = [{ key: { country: 1, customerId: 1 }, name: "both" }];
+    await cluster.ok("shop", { createIndexes: "orders", indexes });
+    const key = { country: 1, customerId: 1 };
+    await cluster.admin({ refineCollectionShardKey: "shop.orders", key });
+    await cluster.admin({ split: "shop.orders", middle: { country: "DE", customerId: 4 } });
+    expect(await cluster.all("config", { find: "chunks" })).toHaveLength(before + 1);
+    expect(await cluster.all("shop", { find: "orders", sort: { _id: 1 } })).toEqual(documents);
+  });
+  test("reshardCollection rewrites to { customerId: 'hashed' }", async () => {
+    const cluster = await shop({ createdAt: 1 });
+    await load(cluster);
+    await cluster.admin({ reshardCollection: "shop.orders", key: { customerId: "hashed" } });
+    const [entry] = await cluster.all("config", { find: "collections", filter: { _id: "shop.orders" } });
+    expect(entry!.key).toEqual({ customerId: "hashed" });
+    expect(await cluster.ok("shop", { count: "orders", query: {} })).toMatchObject({ n: N });
+    // All orders of one customer are on one shard now, the huge tenant's too.
+    for (const customerId of [0, 7]) {
+      const find = { find: "orders", filter: { customerId } };
+      const plan = (await cluster.ok("shop", { explain: find, verbosity: "queryPlanner" }))
+        .queryPlanner as Doc;
+      expect((plan.winningPlan as Doc).stage).toBe("SINGLE_SHARD");
+    }
+  });
   test.todo("analyzeShardKey measures a candidate (stage 4)");
 });

@@ -172,7 +172,18 @@ describe("Changing your mind later (sh-reshard.js), as far as sharding goes", ()
     expect(await cluster.all("config", key)).toEqual([{ _id: "library.tickers", key: { ts: 1 } }]);
   });
 
-  test.todo("reshardCollection ts:1 -> deviceId:hashed ok: 1, at least five minutes (stage 4)");
+  test("reshardCollection ts:1 -> deviceId:hashed ok: 1, at least five minutes", async () => {
+    const command = { reshardCollection: "library.tickers", key: { deviceId: "hashed" } };
+    const [entry] = await cluster.traced(() => cluster.admin(command));
+    const { phases, documents } = entry!.resharding!;
+    expect(phases.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThanOrEqual(300_000);
+    expect(documents).toBe(10_000);
+    const key = { find: "collections", filter: { _id: "library.tickers" }, projection: { key: 1 } };
+    expect(await cluster.all("config", key)).toEqual([
+      { _id: "library.tickers", key: { deviceId: "hashed" } },
+    ]);
+    expect(await cluster.ok("library", { count: "tickers", query: {} })).toMatchObject({ n: 10_000 });
+  });
   test.todo("moveCollection and unshardCollection (stage 4)");
 });
 

@@ -5,7 +5,7 @@
 import { ObjectId } from "bson";
 import { describe, expect, test } from "vitest";
 import type { Doc, TestCluster } from "../support/cluster.js";
-import { startCluster } from "../support/cluster.js";
+import { chunksOf, startCluster } from "../support/cluster.js";
 
 async function sharded(key: Doc, shards = 2): Promise<TestCluster> {
   const cluster = await startCluster({ rules: "2.4", shards });
@@ -198,5 +198,13 @@ describe("Indivisible chunks", () => {
     });
   });
 
-  test.todo("a chunk that grows beyond the chunk size is split by itself (stage 4)");
+  test("a chunk that grows beyond the chunk size is split by itself", async () => {
+    const cluster = await startCluster({ rules: "2.4", chunkSizeBytes: 10_000 });
+    await cluster.admin({ enableSharding: "db", primaryShard: "shardA" });
+    await cluster.admin({ shardCollection: "db.c", key: { x: 1 } });
+    const documents = Array.from({ length: 200 }, (_, x) => ({ _id: x, x, pad: "p".repeat(69) }));
+    await cluster.ok("db", { insert: "c", documents });
+    // 100 bytes each, 50 are half a chunk.
+    expect((await chunksOf(cluster, "db.c")).map((chunk) => chunk.min.x).slice(1)).toEqual([50, 101, 152]);
+  });
 });

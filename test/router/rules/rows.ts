@@ -5,6 +5,13 @@
  * `rule` names the entry of rules.ts that makes the difference. `rules.test.ts`
  * checks that every such rule has a row whose values change exactly where the
  * rule does, and that every row here is tried.
+ *
+ * What the facts tell of releases and these rules leave as it is today under
+ * all of them: the shapes of catalog documents (`partitioned`, chunks by `ns`,
+ * the first `config.version`; §3.4), of replies (`collectionUUID` of
+ * shardCollection, §1.2) and of explain (planner versions, skip and limit in its
+ * totals; §5.1), error texts, a moveRange over several chunks (8.3, §3.2), and
+ * the query language.
  */
 import type { Rules } from "shardlab/router";
 import type { ByRelease } from "./releases.js";
@@ -227,6 +234,24 @@ export const ROWS = table({
       "8.0": { mergeType: "specificShard", mergeShard: "shardA" },
     },
   },
+  "a round of the balancer": {
+    section: "3.3",
+    text: "4 + 4 + 0 + 0 empty chunks: one migration by the table of 2.4, two by each shard's share; none by size",
+    rule: "balancesBy",
+    values: { "2.4": 1, "4.2": 2, "6.0": 0 },
+  },
+  "chunks that grow": {
+    section: "3.1",
+    text: "a chunk of 20,000 bytes where 10,000 are the most is cut at every half by itself before 6.0.3",
+    rule: "autoSplit",
+    values: { "2.4": 4, "6.0": 1 },
+  },
+  "chunks after an hour": {
+    section: "3.2",
+    text: "three neighbours on one shard stay as they are; since 7.0 they are merged",
+    rule: "autoMerger",
+    values: { "2.4": 3, "7.0": 1 },
+  },
   "name of a merge on the router": {
     section: "5.2",
     text: "mongos, in today's manual router",
@@ -257,6 +282,10 @@ export const COMMANDS_SINCE: Readonly<Record<string, string>> = {
   configureQueryAnalyzer: "7.0",
   mergeAllChunksOnShard: "7.0",
   bulkWrite: "8.0",
+  commitShardRemoval: "8.0",
+  shardDrainingStatus: "8.0",
+  startShardDraining: "8.0",
+  stopShardDraining: "8.0",
   moveCollection: "8.0",
   abortMoveCollection: "8.0",
   unshardCollection: "8.0",
@@ -264,15 +293,3 @@ export const COMMANDS_SINCE: Readonly<Record<string, string>> = {
   transitionFromDedicatedConfigServer: "8.0",
   transitionToDedicatedConfigServer: "8.0",
 };
-
-/**
- * What the facts tell of releases and these rules leave as it is today under all of them: the shapes of catalog
- * documents (`partitioned`, chunks by `ns`, the first `config.version`; §3.4), of replies (`collectionUUID` of
- * shardCollection, §1.2) and of explain (planner versions, skip and limit in its totals; §5.1), error texts, and the
- * query language.
- *
- * Rows about balancing, whose behaviour comes with the balancer: automatic splits (§3.1), what is evened out and the
- * thresholds (§3.3), a moveRange over several chunks (8.3, §3.2), `forceRedistribution` (8.0, §8.2), the automatic
- * merger (7.0, §3.2). Their rules are in the table and nothing asks them yet.
- */
-export const RULES_OF_THE_BALANCER: ReadonlySet<string> = new Set(["autoSplit", "balancesBy"]);

@@ -8,7 +8,7 @@ import type { Rules } from "shardlab/router";
 import { RULES_VERSIONS, rulesFor } from "shardlab/router";
 import { describe, expect, test } from "vitest";
 import { printed, valuesOf } from "./releases.js";
-import { COMMANDS_SINCE, ROWS, RULES_OF_THE_BALANCER } from "./rows.js";
+import { COMMANDS_SINCE, ROWS } from "./rows.js";
 
 const ALL = RULES_VERSIONS.map(rulesFor);
 
@@ -17,7 +17,7 @@ const changes = (values: readonly unknown[]): boolean[] =>
   values.slice(1).map((value, i) => printed(value) !== printed(values[i]));
 
 const RULE_NAMES = (Object.keys(rulesFor("8.0")) as (keyof Rules)[]).filter(
-  (name) => name !== "version" && name !== "absentCommands" && !RULES_OF_THE_BALANCER.has(name),
+  (name) => name !== "version" && name !== "absentCommands",
 );
 
 test.each(RULE_NAMES)(
@@ -30,10 +30,6 @@ test.each(RULE_NAMES)(
     expect(seen).toEqual(ofRule);
   },
 );
-
-test("every rule of the balancer is a rule", () => {
-  for (const name of RULES_OF_THE_BALANCER) expect(rulesFor("8.0")).toHaveProperty(name);
-});
 
 test("the commands that rules know to be absent are those of the table, release by release", () => {
   for (const rules of ALL) {

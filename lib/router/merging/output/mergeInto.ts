@@ -91,7 +91,8 @@ export async function mergeInto(
       const known = await outputTarget(context, target);
       const index = checkMerge(known, modes, options.collation);
       const on = mergeFields(known, modes).map((path) => new FieldPath(path));
-      const merger = new Merger(context, request, known, modes, options, collationSpec, on, primary);
+      const shard = context.catalog.tracked(ns)?.shard ?? primary;
+      const merger = new Merger(context, request, known, modes, options, collationSpec, on, shard);
       let round: Incoming[] = [];
       let keys = new Set<string>();
       let bytes = 0;

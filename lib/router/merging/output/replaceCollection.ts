@@ -49,9 +49,10 @@ export async function replaceCollection(
       // It may have been sharded, or made a view, since the pipeline began.
       const known = await outputTarget(context, target);
       checkOut(known);
+      const shard = context.catalog.tracked(ns)?.shard ?? primary;
       const run = async (db: string, command: Uint8Array, sequence?: Uint8Array[]): Promise<void> => {
         const sent = makeRequest(db, command, sequence && { documents: sequence });
-        const reply = await context.shards.run(primary, sent);
+        const reply = await context.shards.run(shard, sent);
         if (!isOk(reply)) throw failureOf(reply);
         const failed = firstWriteError(reply);
         if (failed) throw failed;
@@ -66,7 +67,7 @@ export async function replaceCollection(
         await run("admin", renameCommand(`${target.db}.${temporary}`, ns));
       } catch (error) {
         const drop = new DocumentWriter().string("drop", temporary).finish();
-        await context.shards.run(primary, makeRequest(target.db, drop)).catch(() => undefined);
+        await context.shards.run(shard, makeRequest(target.db, drop)).catch(() => undefined);
         throw error;
       }
       context.cursors.collectionDropped(ns);

@@ -52,7 +52,7 @@ export async function outputTarget(
   const ns = `${db}.${collection}`;
   const sharded = context.catalog.collection(ns);
   const target = { db, name: collection, ns, sharded, isView: false, options: undefined, indexes: [] };
-  const home = homeOf(context, db);
+  const home = homeOf(context, db, ns);
   if (!sharded && !home.exists) return target;
   if (await isView(context, ns)) return { ...target, isView: true };
   // Every shard that owns chunks has the collection with its options and indexes.

@@ -57,7 +57,9 @@ export function withPlaces<T>(
     const name = names[position];
     if (name === undefined) return work(places);
     return withDatabase(context, name, async ({ primary }) => {
-      for (const ns of unsharded.get(name)!) places.set(ns, { shard: primary });
+      for (const ns of unsharded.get(name)!) {
+        places.set(ns, { shard: context.catalog.tracked(ns)?.shard ?? primary });
+      }
       await Promise.resolve();
       return takeDatabase(names, position + 1);
     });
