@@ -15,6 +15,7 @@ import type { RawValue } from "../bson/index.js";
 import type { Environment, LogicalClock, Reply, Request } from "../protocol/index.js";
 import { bodyField, CommandError, ErrorCode, isGeneric, wrongFieldType } from "../protocol/index.js";
 import type { Balancer } from "./balancer/balancer.js";
+import type { QuerySampler } from "./analyze/sampler.js";
 import type { ChunkGrowth } from "./autoSplit/growth.js";
 import type { Catalog } from "./catalog/catalog.js";
 import type { ShardRegistry } from "./catalog/shards.js";
@@ -48,6 +49,8 @@ export interface RouterContext {
   readonly retryable: RetryableWrites;
   /** Operations that have to be brought to their end before their namespaces are used. */
   readonly unfinished: UnfinishedWork;
+  /** Which queries are sampled. */
+  readonly sampler: QuerySampler;
   /** Reshardings that are going on. */
   readonly resharding: RunningReshardings;
   /** `host:port` of this router. */

@@ -21,6 +21,8 @@ import {
   notSimulated,
 } from "../protocol/index.js";
 import { Balancer } from "./balancer/balancer.js";
+import { observe } from "./analyze/observe.js";
+import { QuerySampler } from "./analyze/sampler.js";
 import { ChunkGrowth } from "./autoSplit/growth.js";
 import { splitGrown } from "./autoSplit/splitGrown.js";
 import { Catalog } from "./catalog/catalog.js";
@@ -100,6 +102,7 @@ export class Router implements Endpoint {
       ids,
       retryable: new RetryableWrites(),
       unfinished: new UnfinishedWork(),
+      sampler: new QuerySampler(environment.now),
       resharding: new RunningReshardings(),
       growth: new ChunkGrowth(),
       waiting: new Waiting(environment, options.clock ?? "virtual"),
@@ -117,6 +120,7 @@ export class Router implements Endpoint {
   async start(): Promise<void> {
     await this.#context.catalog.start(SERVER_VERSION);
     await recover(this.#context);
+    await this.#context.sampler.load(this.#context.catalog.config);
     this.#context.balancer.start(this.#context);
   }
 
@@ -172,6 +176,17 @@ export class Router implements Endpoint {
     }
     if (command.fields) checkFields(request, command.fields);
     checkRequest(request);
+    if (this.#context.sampler.isIdle) return this.#carryOut(request, command);
+    const find = COMMANDS_BY_NAME.get("find")!;
+    return observe(
+      this.#context,
+      request,
+      () => this.#carryOut(request, command),
+      (look) => find.run(this.#context, look),
+    );
+  }
+
+  #carryOut(request: Request, command: Command): Promise<Reply> | Reply {
     if (!command.retryable) return command.run(this.#context, request);
     return this.#context.retryable.once(request, command.name, (part) => this.#write(command, part));
   }

@@ -68,6 +68,12 @@ const rows: Readonly<Record<string, Row>> = {
   },
   addShardToZone: { command: { addShardToZone: "shardA", zone: "EU" }, ...admin, wrong: [1, 14] },
   aggregate: { command: { aggregate: "loans", pipeline: [], cursor: {} }, wrong: [true, 2], missing: "ok" },
+  analyzeShardKey: {
+    command: { analyzeShardKey: "library.loans", key: { memberId: 1 }, readWriteDistribution: false },
+    ...admin,
+    wrong: [1, 14],
+    missing: 26,
+  },
   balancerCollectionStatus: {
     command: { balancerCollectionStatus: "library.loans" },
     ...admin,
@@ -121,6 +127,12 @@ const rows: Readonly<Record<string, Row>> = {
     ...admin,
     wrong: [1, 14],
     missing: 118,
+  },
+  configureQueryAnalyzer: {
+    command: { configureQueryAnalyzer: "library.loans", mode: "off" },
+    ...admin,
+    wrong: [1, 14],
+    missing: 26,
   },
   connectionStatus: { command: { connectionStatus: 1 }, lenient: true },
   connPoolStats: { command: { connPoolStats: 1 } },

@@ -49,7 +49,7 @@ export async function locate(
   }
   const missing = (): CommandError =>
     new CommandError(ErrorCode.NamespaceNotFound, `Cannot ${what} a non-existing collection`);
-  const { shard, exists } = homeOf(context, names.db);
+  const { shard, exists } = homeOf(context, names.db, names.ns);
   const home = sharded ? sharded.chunks.owningShards()[0]! : shard;
   if (!sharded && !exists) throw missing();
   const found = await describeOn(context, home, names);

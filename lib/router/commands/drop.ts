@@ -8,10 +8,11 @@ import {
   okReply,
   request as makeRequest,
 } from "../../protocol/index.js";
+import { forgetAnalyzers } from "../analyze/sampler.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { isConfigDatabase } from "../context.js";
-import { dropOn } from "../ddl/shardCollections.js";
+import { dropWhole } from "../ddl/dropRecovery.js";
 import { askShards } from "../merging/scatter.js";
 import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
@@ -46,6 +47,7 @@ export const drop: Command = {
       if (tracked && isOk(reply)) await context.catalog.dropTracked(tracked);
       // Ranges may have been given to it before it was sharded.
       if (isOk(reply) && !isConfigDatabase(request.db)) await context.catalog.dropZones(ns);
+      if (isOk(reply)) await forgetAnalyzers(context, ns);
       return reply;
     });
   },
@@ -55,16 +57,16 @@ export const drop: Command = {
  * Drops a sharded collection everywhere. The caller holds it alone.
  *
  * First the shards, then the catalog: documents of a dropped collection that a shard had kept would be read again once
- * the name is sharded anew. When a shard is gone, nothing has happened yet; when one fails between, dropping again ends
- * it.
+ * the name is sharded anew. When a shard is gone, nothing has happened yet; when one fails between, the rest is dropped
+ * before the name is used again.
  */
 export async function dropSharded(context: RouterContext, collection: ShardedCollection): Promise<void> {
-  const { catalog, shards } = context;
+  const { catalog } = context;
   await allThere(context);
   await catalog.log("dropCollection.start", collection.ns);
   context.cursors.collectionDropped(collection.ns);
-  for (const shard of shards.ids) await dropOn(context, shard, collection);
-  await catalog.dropCollection(collection);
+  await dropWhole(context, collection);
+  await forgetAnalyzers(context, collection.ns);
   await catalog.log("dropCollection", collection.ns);
 }
 

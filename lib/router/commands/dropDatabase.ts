@@ -1,8 +1,10 @@
 /** `dropDatabase`: all collections of a database go, then the database, with its zone ranges. */
 import { DocumentWriter } from "../../bson/index.js";
 import { CommandError, ErrorCode, okReply } from "../../protocol/index.js";
+import { forgetAnalyzers } from "../analyze/sampler.js";
 import type { Command } from "../context.js";
 import { isConfigDatabase } from "../context.js";
+import { dropWhole } from "../ddl/dropRecovery.js";
 import { checkDatabaseNotResharding } from "../resharding/guard.js";
 import { withDatabaseAlone } from "../support/databases.js";
 import { allThere, dropSharded } from "./drop.js";
@@ -23,8 +25,9 @@ export const dropDatabase: Command = {
       for (const collection of catalog.collections) {
         if (collection.db === db) await dropSharded(context, collection);
       }
+      for (const tracked of catalog.trackedIn(db)) await dropWhole(context, tracked);
       for (const shard of shards.ids) await shards.must(shard, db, { dropDatabase: 1 });
-      for (const tracked of catalog.trackedIn(db)) await catalog.dropTracked(tracked);
+      await forgetAnalyzers(context, db);
       await catalog.dropDatabase(db);
       catalog.shardingEnabled.delete(db);
       await catalog.log("dropDatabase", db);

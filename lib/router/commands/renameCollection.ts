@@ -10,7 +10,8 @@
  */
 import { BsonType, isTruthy } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { bodyField, CommandError, ErrorCode, notSimulated, okReply } from "../../protocol/index.js";
+import { bodyField, CommandError, ErrorCode, isOk, notSimulated, okReply } from "../../protocol/index.js";
+import { forgetAnalyzers } from "../analyze/sampler.js";
 import { CONFIG_SHARD } from "../catalog/shards.js";
 import type { Command, RouterContext } from "../context.js";
 import { homeOf, isConfigDatabase, wrongType } from "../context.js";
@@ -51,18 +52,34 @@ export const renameCollection: Command = {
           const from = endOf(context, source, homeOf(context, source.db, source.ns).shard);
           const to = endOf(context, target, context.catalog.tracked(target.ns)?.shard ?? primary);
           if (!from.collection && !to.collection)
-            return renameUnsharded(context, request, from, to, dropTarget);
+            return forgotten(
+              context,
+              from,
+              to,
+              await renameUnsharded(context, request, from, to, dropTarget),
+            );
           checkUuids(context, request, from, to);
           checkSharded(context, from, to);
           await checkTarget(context, from, to, dropTarget);
           await renameOnShards(context, from, to);
-          return okReply();
+          return forgotten(context, from, to, okReply());
         },
         primaryFor(context, source),
       ),
     );
   },
 };
+
+/** Sampling does not go along with a name. */
+async function forgotten(
+  context: RouterContext,
+  from: Namespace,
+  to: Namespace,
+  reply: Reply,
+): Promise<Reply> {
+  if (isOk(reply)) for (const { ns } of [from, to]) await forgetAnalyzers(context, ns);
+  return reply;
+}
 
 /** @throws CommandError IllegalOperation (20) for the catalog itself, NamespaceNotFound (26) for a database that is not there */
 function checkDatabases({ catalog }: RouterContext, source: Namespace, target: Namespace): void {

@@ -12,6 +12,7 @@ import { abortUnshardCollection } from "./abortUnshardCollection.js";
 import { addShard } from "./addShard.js";
 import { addShardToZone } from "./addShardToZone.js";
 import { aggregate } from "./aggregate.js";
+import { analyzeShardKey } from "./analyzeShardKey.js";
 import { balancerCollectionStatus } from "./balancerCollectionStatus.js";
 import { balancerRound } from "./balancerRound.js";
 import { balancerStart } from "./balancerStart.js";
@@ -27,6 +28,7 @@ import { collStats } from "./collStats.js";
 import { commitReshardCollection } from "./commitReshardCollection.js";
 import { commitShardRemoval } from "./commitShardRemoval.js";
 import { configureCollectionBalancing } from "./configureCollectionBalancing.js";
+import { configureQueryAnalyzer } from "./configureQueryAnalyzer.js";
 import { connectionStatus } from "./connectionStatus.js";
 import { connPoolStats } from "./connPoolStats.js";
 import { convertToCapped } from "./convertToCapped.js";
@@ -124,6 +126,7 @@ export const COMMANDS: readonly Command[] = [
   addShard,
   addShardToZone,
   aggregate,
+  analyzeShardKey,
   balancerCollectionStatus,
   balancerRound,
   balancerStart,
@@ -140,6 +143,7 @@ export const COMMANDS: readonly Command[] = [
   commitShardRemoval,
   commitTransaction,
   configureCollectionBalancing,
+  configureQueryAnalyzer,
   connectionStatus,
   connPoolStats,
   convertToCapped,
@@ -236,13 +240,11 @@ export const COMMANDS_BY_NAME: ReadonlyMap<string, Command> = new Map(
 /** Commands that a mongos has and this router does not simulate. */
 export const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "analyze",
-  "analyzeShardKey",
   "appendOplogNote",
   "authenticate",
   "cleanupStructuredEncryptionData",
   "compact",
   "compactStructuredEncryptionData",
-  "configureQueryAnalyzer",
   "connPoolSync",
   "createRole",
   "createSearchIndexes",

@@ -7,12 +7,14 @@
  * | `$documents` | any | those that the pipeline has written down |
  * | `$shardedDataDistribution` | admin | sharded collections, with what each shard has of them |
  * | `$listClusterCatalog` | any; admin: all | collections and views, with their shards |
+ * | `$listSampledQueries` | admin | the queries that were sampled for analyzeShardKey |
  * | `$currentOp` | admin | operations of the shards, or with `localOps` of the router |
  */
 import { asDocument, asNumber, BsonType, DocumentWriter, getField, isTruthy } from "../../bson/index.js";
 import { CommandError, ErrorCode, notSimulated, request } from "../../protocol/index.js";
 import type { ParsedStage } from "../../query/index.js";
 import { collectionless, createStages, runStages } from "../../query/index.js";
+import { SAMPLED } from "../analyze/observe.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { currentOperations, localOperations } from "../server/currentOperations.js";
@@ -49,6 +51,7 @@ const SOURCES: ReadonlyMap<string, Source> = new Map<string, Source>([
     },
   ],
   ["$currentOp", { adminOnly: true, rows: operations }],
+  ["$listSampledQueries", { adminOnly: true, rows: sampledQueries }],
 ]);
 
 /**
@@ -90,6 +93,20 @@ function says(spec: ParsedStage["spec"], name: string): boolean {
 
 async function operations(context: RouterContext, { spec }: ParsedStage): Promise<Uint8Array[]> {
   return says(spec, "localOps") ? localOperations(context) : currentOperations(context, asDocument(spec));
+}
+
+/** What configureQueryAnalyzer has had sampled, of one namespace or of all. */
+async function sampledQueries(
+  { catalog, waiting }: RouterContext,
+  { spec }: ParsedStage,
+): Promise<Uint8Array[]> {
+  const namespace = getField(asDocument(spec), "namespace");
+  const filter = new DocumentWriter();
+  if (namespace) filter.field("ns", namespace);
+  filter.document("expireAt", new DocumentWriter().date("$gt", waiting.now()).finish());
+  const rows: Uint8Array[] = [];
+  for await (const row of catalog.config.find(SAMPLED, filter.finish())) rows.push(row);
+  return rows;
 }
 
 /** One row per sharded collection with documents and bytes of every owning shard (§6). */

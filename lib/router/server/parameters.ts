@@ -1,7 +1,7 @@
 /**
- * The router's server parameters: protocol/parameters.ts says how they work. MongoDB's defaults; none of them
- * changes what this router does, they are kept for scripts that read and set them. What would change an answer is
- * refused.
+ * The router's server parameters: protocol/parameters.ts says how they work. MongoDB's defaults. But for those of
+ * analyzeShardKey, none of them changes what this router does: they are kept for scripts that read and set them. What
+ * would change an answer is refused.
  */
 import { asString, isTruthy } from "../../bson/index.js";
 import type { ParameterDefinition } from "../../protocol/index.js";
@@ -18,6 +18,9 @@ export const ROUTER_PARAMETERS: Readonly<Record<string, ParameterDefinition>> = 
   ShardingTaskExecutorPoolRefreshTimeoutMS: int(20_000, ANYTIME, 0),
   ShardingTaskExecutorPoolReplicaSetMatching: text("automatic"),
   allowDiskUseByDefault: flag(true),
+  analyzeShardKeyCharacteristicsDefaultSampleSize: long(10_000_000, ANYTIME, 1),
+  analyzeShardKeyNumMostCommonValues: int(5, ANYTIME, 1, 1000),
+  analyzeShardKeyNumRanges: int(100, ANYTIME, 2, 10_000),
   authenticationMechanisms: { ...fixed([]), settable: STARTUP },
   connPoolMaxConnsPerHost: int(200, STARTUP),
   cursorTimeoutMillis: long(600_000, ANYTIME, 1),

@@ -236,7 +236,7 @@ export const rows: StageRow[] = [
   { op: "$listSessions", kind: "null", pipeline: [{ $listSessions: null }], docs: [], error: 14, source: `${PARSER}/document_source_list_sessions.cpp` },
   { op: "$listSessions", kind: "array", pipeline: [{ $listSessions: { users: 1 } }], docs: [], error: 14, source: `${PARSER}/document_source_list_sessions.cpp` },
   // Stages of a sharded cluster
-  ...["$listClusterCatalog", "$shardedDataDistribution"].flatMap((op) => [
+  ...["$listClusterCatalog", "$listSampledQueries", "$shardedDataDistribution"].flatMap((op) => [
     { op, kind: "scalar" as const, database: "admin", pipeline: [{ [op]: {} }], docs: [], error: 238, source: SIMULATED },
     { op, kind: "null" as const, pipeline: [{ [op]: {} }], docs: [], error: 73, source: `${op.slice(1)}/` },
     { op, kind: "array" as const, database: "admin", pipeline: [{ $unwind: "$a" }, { [op]: {} }], docs: [], error: 40602, source: `${PARSER}/pipeline.cpp (only as the first stage)` },

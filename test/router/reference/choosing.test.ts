@@ -197,5 +197,40 @@ describe("changing it later", () => {
       expect((plan.winningPlan as Doc).stage).toBe("SINGLE_SHARD");
     }
   });
-  test.todo("analyzeShardKey measures a candidate (stage 4)");
+  test("analyzeShardKey measures a candidate: cardinality, frequency, monotonicity and targeting", async () => {
+    const cluster = await shop({ _id: 1 });
+    await load(cluster);
+    for (const name of ["customerId", "createdAt", "status"]) {
+      await cluster.ok("shop", { createIndexes: "orders", indexes: [{ key: { [name]: 1 }, name }] });
+    }
+    await cluster.admin({ configureQueryAnalyzer: "shop.orders", mode: "full", samplesPerSecond: 50 });
+    for (const customerId of [7, 14, 21])
+      await cluster.ok("shop", { find: "orders", filter: { customerId } });
+    await cluster.ok("shop", { find: "orders", filter: { status: "paid" } });
+    const analyze = (key: Doc): Promise<Doc> =>
+      cluster.admin({
+        analyzeShardKey: "shop.orders",
+        key,
+        keyCharacteristics: true,
+        readWriteDistribution: true,
+      });
+    // The huge tenant has 300 orders, 450 others have six each (7i mod 500, i no multiple of ten).
+    const customer = await analyze({ customerId: 1 });
+    const found = customer.keyCharacteristics as Doc & { mostCommonValues: Doc[] };
+    expect(found).toMatchObject({ numDocsTotal: 3000, numDistinctValues: 451, isUnique: false });
+    expect(found.mostCommonValues[0]).toEqual({ value: { customerId: 0 }, frequency: 300 });
+    expect(found.mostCommonValues.slice(1).map(({ frequency }) => frequency)).toEqual([6, 6, 6, 6]);
+    expect(customer.readDistribution).toMatchObject({
+      sampleSize: { total: 4 },
+      percentageOfSingleShardReads: 75,
+      percentageOfScatterGatherReads: 25,
+    });
+    const createdAt = (await analyze({ createdAt: 1 })).keyCharacteristics as Doc;
+    expect(createdAt).toMatchObject({ numDistinctValues: 3000, monotonicity: { type: "monotonic" } });
+    // Six values can't be cut into a hundred ranges.
+    const status = { analyzeShardKey: "shop.orders", key: { status: 1 } };
+    expect(await cluster.run("admin", status)).toMatchObject({ ok: 0, code: 4952606 });
+    const alone = await cluster.admin({ ...status, readWriteDistribution: false });
+    expect(alone.keyCharacteristics).toMatchObject({ numDistinctValues: 6 });
+  });
 });

@@ -184,10 +184,51 @@ describe("Changing your mind later (sh-reshard.js), as far as sharding goes", ()
     ]);
     expect(await cluster.ok("library", { count: "tickers", query: {} })).toMatchObject({ n: 10_000 });
   });
-  test.todo("moveCollection and unshardCollection (stage 4)");
+
+  test("moveCollection takes an unsharded collection to another shard, unshardCollection ends sharding", async () => {
+    await cluster.ok("library", { insert: "books", documents: [{ _id: 1 }, { _id: 2 }] });
+    await cluster.admin({ moveCollection: "library.books", toShard: "shardA" });
+    await cluster.admin({ moveCollection: "library.books", toShard: "shardB" });
+    expect(await cluster.shard("shardB", "library", { count: "books" })).toMatchObject({ n: 2 });
+    await cluster.admin({ unshardCollection: "library.tickers", toShard: "shardA" });
+    expect(await cluster.shard("shardA", "library", { count: "tickers" })).toMatchObject({ n: 10_000 });
+    expect(await cluster.ok("library", { count: "tickers", query: {} })).toMatchObject({ n: 10_000 });
+  });
 });
 
 describe("Measuring a candidate (sh-analyze.js)", () => {
-  test.todo("analyzeShardKey { ts: 1 }: 20000, 20000, 1, monotonic (stage 4)");
-  test.todo("analyzeShardKey { deviceId: 1 }: 20000, 5000, 4, not monotonic (stage 4)");
+  /** What the document prints of an analysis. */
+  async function analyze(key: Doc): Promise<unknown> {
+    const reply = await cluster.admin({ analyzeShardKey: "library.readings", key });
+    const found = reply.keyCharacteristics as Doc & { mostCommonValues: Doc[]; monotonicity: Doc };
+    return {
+      key,
+      numDocsTotal: Number(found.numDocsTotal),
+      numDistinctValues: Number(found.numDistinctValues),
+      mostCommonFrequency: Number(found.mostCommonValues[0]!.frequency),
+      monotonicity: found.monotonicity.type,
+    };
+  }
+
+  test("{ ts: 1 } is monotonic, { deviceId: 1 } is not", async () => {
+    await cluster.ok("library", { drop: "readings" });
+    await insertMany("readings", (i) => ({ ts: i, deviceId: `dev-${i % 5000}` }), 20_000);
+    for (const name of ["ts", "deviceId"]) {
+      await cluster.ok("library", { createIndexes: "readings", indexes: [{ key: { [name]: 1 }, name }] });
+    }
+    expect(await analyze({ ts: 1 })).toEqual({
+      key: { ts: 1 },
+      numDocsTotal: 20_000,
+      numDistinctValues: 20_000,
+      mostCommonFrequency: 1,
+      monotonicity: "monotonic",
+    });
+    expect(await analyze({ deviceId: 1 })).toEqual({
+      key: { deviceId: 1 },
+      numDocsTotal: 20_000,
+      numDistinctValues: 5_000,
+      mostCommonFrequency: 4,
+      monotonicity: "not monotonic",
+    });
+  });
 });

@@ -53,6 +53,26 @@ const currentOp = source((spec) => {
   }
 });
 
+const listSampledQueries = source((spec) => {
+  if (spec.type !== BsonType.object) {
+    throw new CommandError(
+      ErrorCode.FailedToParse,
+      `$listSampledQueries must take a nested object but found: ${typeName(spec)}`,
+    );
+  }
+  for (const [name, value] of fields(asDocument(spec))) {
+    if (name !== "namespace") {
+      throw new CommandError(40415, `BSON field '$listSampledQueries.${name}' is an unknown field.`);
+    }
+    if (value.type !== BsonType.string) {
+      throw new CommandError(
+        ErrorCode.TypeMismatch,
+        `BSON field '$listSampledQueries.namespace' is the wrong type '${typeName(value)}', expected type 'string'`,
+      );
+    }
+  }
+});
+
 const indexStats = source((spec) => {
   if (spec.type !== BsonType.object || asDocument(spec).length !== 5) {
     throw new CommandError(28803, "The $indexStats stage specification must be an empty object");
@@ -136,6 +156,7 @@ export const HOST_SOURCES: ReadonlyMap<string, StageDefinition> = new Map<string
   ["$listLocalSessions", collectionless(sessions)],
   ["$listSessions", { parse: sessions, position: "first", notWithin: ["$facet"] }],
   ["$listClusterCatalog", collectionless(nothingToCheck)],
+  ["$listSampledQueries", collectionless(listSampledQueries)],
   ["$shardedDataDistribution", collectionless(nothingToCheck)],
 ]);
 

@@ -69,7 +69,6 @@ export const NOT_BUILT: ReadonlySet<string> = new Set([
   "$changeStream",
   "$changeStreamSplitLargeEvent",
   "$geoNear",
-  "$listSampledQueries",
   "$listSearchIndexes",
   "$querySettings",
   "$queryStats",
