@@ -30,6 +30,7 @@ export default defineConfig({
   test: {
     // The default leaves a processor free; with two there would be no parallel run.
     maxWorkers: "100%",
+    setupFiles: ["test/equality.ts"],
     projects: [
       {
         extends: true,

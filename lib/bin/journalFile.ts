@@ -18,6 +18,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -35,11 +36,21 @@ const GROWTH = 3;
 const MIN_GROWTH = 32 * 1024 * 1024;
 /** How often what no command caused (expired documents) is written, in milliseconds: MongoDB's commit interval. */
 const INTERVAL_MS = 100;
+/** The system takes less than 2 GB at a time. */
+const WRITE_BYTES = 1 << 30;
+
+/** Who wants to know what happens to a journal. */
+export interface JournalEvents {
+  /** The end of the old file can't be read: where the whole of it is now. */
+  damaged(copy: string): void;
+  /** The file can't be written, once: what has not been kept must not be answered. */
+  failed(error: Error): void;
+}
 
 /** The journal of one server. */
 export class JournalFile implements ServerStorage {
   readonly #path: string;
-  readonly #onDamage: (copy: string) => void;
+  readonly #events: JournalEvents;
   readonly #head = Buffer.alloc(GROUP_HEAD);
   #journal: Journal | undefined;
   #snapshot: (() => Iterable<Uint8Array>) | undefined;
@@ -47,14 +58,12 @@ export class JournalFile implements ServerStorage {
   #size = 0;
   #snapshotSize = 0;
   #timer: NodeJS.Timeout | undefined;
+  #hasFailed = false;
 
-  /**
-   * @param directory must exist, and be this server's alone
-   * @param onDamage told where the old file is, when its end can't be read
-   */
-  constructor(directory: string, onDamage: (copy: string) => void) {
+  /** @param directory must exist, and be this server's alone */
+  constructor(directory: string, events: JournalEvents) {
     this.#path = path.join(directory, NAME);
-    this.#onDamage = onDamage;
+    this.#events = events;
   }
 
   /**
@@ -65,20 +74,34 @@ export class JournalFile implements ServerStorage {
     return existsSync(this.#path) ? this.#read() : [];
   }
 
+  /** @throws DataDirectoryError when the file can't be written */
   start(journal: Journal, snapshot: () => Iterable<Uint8Array>): void {
     this.#journal = journal;
     this.#snapshot = snapshot;
-    this.#writeAnew(snapshot());
+    try {
+      this.#writeAnew(snapshot());
+    } catch (error) {
+      throw new DataDirectoryError(
+        `FileStreamFailed: Cannot write ${this.#path}: ${(error as Error).message}`,
+      );
+    }
     this.#timer = setInterval(() => this.flush(), INTERVAL_MS).unref();
   }
 
-  /** Writes what has changed; to be called before a reply goes out. @throws Error what the system says */
-  flush(): void {
+  /**
+   * Writes what has changed; to be called before a reply goes out.
+   * @returns whether it is kept. After a failure nothing is any more: the file may end in half a group, and what would
+   * stand behind that nobody could read
+   */
+  flush(): boolean {
+    if (this.#hasFailed) return false;
     const journal = this.#journal;
-    if (!journal || journal.pending === 0 || this.#file === undefined) return;
-    this.#writeGroup(this.#file, journal.take());
-    if (this.#size > GROWTH * this.#snapshotSize + MIN_GROWTH && this.#snapshot)
-      this.#writeAnew(this.#snapshot());
+    if (!journal || journal.pending === 0 || this.#file === undefined) return true;
+    return this.#attempt(() => {
+      this.#writeGroup(this.#file as number, journal.take());
+      if (this.#size > GROWTH * this.#snapshotSize + MIN_GROWTH && this.#snapshot)
+        this.#writeAnew(this.#snapshot());
+    });
   }
 
   /** Writes the rest, to the disk itself, and gives the file back. */
@@ -86,10 +109,20 @@ export class JournalFile implements ServerStorage {
     clearInterval(this.#timer);
     const file = this.#file;
     if (file === undefined) return;
-    this.flush();
-    this.#file = undefined;
-    fsyncSync(file);
+    if (this.flush()) this.#attempt(() => fsyncSync(file));
     closeSync(file);
+    this.#file = undefined;
+  }
+
+  /** Writes; whether that has succeeded. */
+  #attempt(write: () => void): boolean {
+    try {
+      write();
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#events.failed(error as Error);
+    }
+    return !this.#hasFailed;
   }
 
   *#read(): Generator<Uint8Array> {
@@ -119,18 +152,31 @@ export class JournalFile implements ServerStorage {
   /** The file is about to be written anew: what could not be read stays beside it. */
   #keepDamaged(): void {
     const copy = `${this.#path}.damaged`;
-    copyFileSync(this.#path, copy);
-    this.#onDamage(copy);
+    try {
+      copyFileSync(this.#path, copy);
+    } catch (error) {
+      rmSync(copy, { force: true });
+      throw new DataDirectoryError(
+        `FileStreamFailed: Cannot copy ${this.#path}, whose end can't be read: ${(error as Error).message}`,
+      );
+    }
+    this.#events.damaged(copy);
   }
 
   #writeAnew(pieces: Iterable<Uint8Array>): void {
     const fresh = `${this.#path}.new`;
     const file = openSync(fresh, "w");
-    this.#size = 0;
-    this.#write(file, HEADER);
-    for (const piece of pieces) if (piece.length > 0) this.#writeGroup(file, piece);
-    fsyncSync(file);
-    renameSync(fresh, this.#path);
+    try {
+      this.#size = 0;
+      this.#write(file, HEADER);
+      for (const piece of pieces) if (piece.length > 0) this.#writeGroup(file, piece);
+      fsyncSync(file);
+      renameSync(fresh, this.#path);
+    } catch (error) {
+      closeSync(file);
+      rmSync(fresh, { force: true }); // the disk may be full
+      throw error;
+    }
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = file;
     this.#snapshotSize = this.#size;
@@ -144,7 +190,9 @@ export class JournalFile implements ServerStorage {
   }
 
   #write(file: number, bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at);
+    for (let at = 0; at < bytes.length;) {
+      at += writeSync(file, bytes, at, Math.min(bytes.length - at, WRITE_BYTES));
+    }
     this.#size += bytes.length;
   }
 }
@@ -162,7 +210,7 @@ function readGroup(file: number, at: number, size: number): Buffer | undefined {
 function read(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let at = 0; at < length;) {
-    const n = readSync(file, bytes, at, length - at, position + at);
+    const n = readSync(file, bytes, at, Math.min(length - at, WRITE_BYTES), position + at);
     if (n === 0) return bytes.subarray(0, at);
     at += n;
   }

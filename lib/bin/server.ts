@@ -60,9 +60,13 @@ class Server extends Program<MongodSettings> {
   }
 
   #openJournal(): void {
-    const journal = new JournalFile(this.settings.dbPath, (copy) =>
-      this.log.write(messages.journalDamaged(copy)),
-    );
+    const journal = new JournalFile(this.settings.dbPath, {
+      damaged: (copy) => this.log.write(messages.journalDamaged(copy)),
+      failed: (error) => {
+        this.log.write(messages.journalFailed(error.message));
+        void this.end(EXIT.abrupt);
+      },
+    });
     this.held.push(() => journal.close());
     this.#journal = journal;
   }
@@ -135,7 +139,8 @@ class Server extends Program<MongodSettings> {
     const run = journal
       ? async (request: Request): Promise<Reply> => {
           const reply = await endpoint.run(request);
-          return this.#flushed(journal) ? reply : new Promise(() => undefined);
+          // A server that can't keep it must end, as MongoDB's does, and answers nothing more.
+          return journal.flush() ? reply : new Promise(() => undefined);
         }
       : (request: Request): Promise<Reply> => endpoint.run(request);
     const initiate = async (request: Request): Promise<Reply> => {
@@ -145,18 +150,6 @@ class Server extends Program<MongodSettings> {
       return reply;
     };
     return { run: (request) => (request.command === "replSetInitiate" ? initiate(request) : run(request)) };
-  }
-
-  /** Whether the journal could be written; a server that can't must end, as MongoDB's does. */
-  #flushed(journal: JournalFile): boolean {
-    try {
-      journal.flush();
-      return true;
-    } catch (error) {
-      this.log.write(messages.journalFailed((error as Error).message));
-      void this.end(EXIT.abrupt);
-      return false;
-    }
   }
 }
 

@@ -186,7 +186,12 @@ export class Mongod implements Endpoint {
     if (lsid) server.sessions.touch(lsid);
     checkAvailable(command, request, server.replication);
     const interrupt = new Interrupt(() => server.environment.now(), maxTime(args));
-    const reply = command.run({ server, request, arguments: args, interrupt });
+    let reply: Reply;
+    try {
+      reply = command.run({ server, request, arguments: args, interrupt });
+    } finally {
+      server.sessions.commandEnded();
+    }
     if (!isWrite(command, request)) return reply;
     server.clock.advance();
     return withWriteConcern(
@@ -237,9 +242,11 @@ export class Mongod implements Endpoint {
  * Puts what an earlier server left into a new one, and what happens to it into a journal.
  * @throws JournalError, or CommandError where the replica set's configuration is not of this server
  */
-function keep({ catalog, environment, replication }: Server, storage: ServerStorage): void {
+function keep({ catalog, environment, replication, sessions }: Server, storage: ServerStorage): void {
   const journal = new Journal();
-  const replicaSet = restore(catalog, storage.frames, environment);
+  const replicaSet = restore(catalog, storage.frames, environment, (history) => sessions.restore(history));
+  sessions.resultsGrew();
+  sessions.keep((history) => journal.wrote(history));
   if (replicaSet) {
     journal.replicaSet(replicaSet.config, replicaSet.term);
     replication?.resume(replicaSet.config, replicaSet.term);
@@ -249,7 +256,7 @@ function keep({ catalog, environment, replication }: Server, storage: ServerStor
     if (replication.initiated) journal.replicaSet(replication.config.document, replication.term);
   }
   catalog.listen(journal);
-  storage.start(journal, () => journal.snapshot(catalog));
+  storage.start(journal, () => journal.snapshot(catalog, sessions.histories()));
 }
 
 function newTtlMonitor({

@@ -12,6 +12,7 @@
  * findAndModify has large results; when they grow too many the oldest are
  * forgotten, and a repetition of those is refused rather than run again.
  */
+import { asDocument, DocumentWriter, getField } from "../bson/index.js";
 import type { Environment } from "../protocol/index.js";
 import {
   CommandError,
@@ -22,6 +23,7 @@ import {
   transactionTooOld,
 } from "../protocol/index.js";
 import type { Arguments } from "./command.js";
+import { decodeHistory, encodeHistory } from "./writeHistory.js";
 
 const SESSION_LIFE_MS = 30 * 60 * 1000;
 const SWEEP_EVERY = 1024;
@@ -39,6 +41,9 @@ export class RetryableWrite {
   private earlier: ReadonlySet<number> = NONE;
   private results: Map<number, unknown> | undefined;
   private forgotten = false;
+  /** What {@link news} has not told yet; undefined where nobody asks for it. */
+  private freshRuns: { first: number; last: number }[] | undefined;
+  private freshResults: number[] = [];
   lastUsed = 0;
   /** Bytes of documents in the results. */
   bytes = 0;
@@ -47,7 +52,12 @@ export class RetryableWrite {
     readonly txnNumber: bigint,
     /** The command that the number was first used for. */
     readonly command: string,
-  ) {}
+    /** The session, `{id: UUID}`. */
+    private readonly lsid: Uint8Array,
+    isKept: boolean,
+  ) {
+    if (isKept) this.freshRuns = [];
+  }
 
   /** Whether no statement has succeeded yet. */
   get isEmpty(): boolean {
@@ -68,9 +78,8 @@ export class RetryableWrite {
 
   /** Notes a successful insert statement. */
   inserted(statement: number): void {
-    const last = this.runs[this.runs.length - 1];
-    if (last?.last === statement - 1) last.last = statement;
-    else this.runs.push({ first: statement, last: statement });
+    extend(this.runs, statement);
+    if (this.freshRuns) extend(this.freshRuns, statement);
   }
 
   /**
@@ -92,6 +101,36 @@ export class RetryableWrite {
     this.results ??= new Map();
     this.results.set(statement, result);
     this.bytes += bytes;
+    if (this.freshRuns) this.freshResults.push(statement);
+  }
+
+  /** What has been done since the last time, as the journal keeps it; undefined for nothing. */
+  news(): Uint8Array | undefined {
+    const { freshRuns, freshResults } = this;
+    if (!freshRuns || freshRuns.length + freshResults.length === 0) return undefined;
+    this.freshRuns = [];
+    this.freshResults = [];
+    return this.encode(freshRuns, freshResults);
+  }
+
+  /** All that it has done, as the journal keeps it. */
+  history(): Uint8Array {
+    return this.encode(this.runs, [...(this.results?.keys() ?? [])]);
+  }
+
+  private encode(
+    runs: readonly { first: number; last: number }[],
+    statements: readonly number[],
+  ): Uint8Array {
+    const { lsid, txnNumber, command, results, forgotten: isForgotten } = this;
+    return encodeHistory({
+      lsid,
+      txnNumber,
+      command,
+      runs: runs.flatMap(({ first, last }) => [first, last]),
+      results: statements.filter((id) => results?.has(id)).map((id) => [id, results?.get(id)]),
+      isForgotten,
+    });
   }
 
   /** Lets the results go. */
@@ -100,6 +139,13 @@ export class RetryableWrite {
     this.bytes = 0;
     this.forgotten = true;
   }
+}
+
+/** Adds a statement to the last run, or as a new one. */
+function extend(runs: { first: number; last: number }[], statement: number): void {
+  const last = runs[runs.length - 1];
+  if (last?.last === statement - 1) last.last = statement;
+  else runs.push({ first: statement, last: statement });
 }
 
 /** A session that a client has used. */
@@ -115,6 +161,8 @@ export class SessionCatalog {
   private readonly sessions = new Map<string, RetryableWrite>();
   private readonly used = new Map<string, LocalSession>();
   private opened = 0;
+  private current: RetryableWrite | undefined;
+  private keeper: ((history: Uint8Array) => void) | undefined;
 
   constructor(private readonly environment: Environment) {}
 
@@ -131,6 +179,49 @@ export class SessionCatalog {
     const number = retryableNumber(body, command);
     if (!number) return undefined;
     const { session: key, txnNumber } = number;
+    const write = this.find(key, txnNumber, command, body);
+    this.current = write;
+    return write;
+  }
+
+  /** From now on `keeper` is told what retryable writes have done, as documents (writeHistory.ts). */
+  keep(keeper: (history: Uint8Array) => void): void {
+    this.keeper = keeper;
+  }
+
+  /** A command is at its end, well or not: what it has done as a retryable write is kept. */
+  commandEnded(): void {
+    const news = this.current?.news();
+    this.current = undefined;
+    if (news) this.keeper?.(news);
+  }
+
+  /** The histories of all retryable writes. */
+  *histories(): Generator<Uint8Array> {
+    for (const write of this.sessions.values()) if (!write.isEmpty) yield write.history();
+  }
+
+  /** Takes over what an earlier server has kept. @param body see {@link keep} */
+  restore(body: Uint8Array): void {
+    const { lsid, txnNumber, command, runs, results, isForgotten } = decodeHistory(body);
+    const key = sessionKey(lsid);
+    let write = this.sessions.get(key);
+    if (write?.txnNumber !== txnNumber || write.command !== command)
+      write = new RetryableWrite(txnNumber, command, lsid, true);
+    // Last in the map is last used.
+    this.sessions.delete(key);
+    this.sessions.set(key, write);
+    write.lastUsed = this.environment.now();
+    for (let i = 0; i < runs.length; i += 2)
+      for (let id = runs[i]!; id <= runs[i + 1]!; id++) write.inserted(id);
+    for (const [id, result] of results) write.completed(id, result, bytesOf(result));
+    if (isForgotten) write.forget();
+    write.news();
+    const { value: oldest } = this.sessions.keys().next();
+    if (this.sessions.size > MAX_RETRYABLE_SESSIONS && oldest !== undefined) this.sessions.delete(oldest);
+  }
+
+  private find(key: string, txnNumber: bigint, command: string, body: Uint8Array): RetryableWrite {
     const current = this.sessions.get(key);
     if (current && current.txnNumber > txnNumber) throw transactionTooOld(txnNumber, current.txnNumber);
     const now = this.environment.now();
@@ -141,7 +232,9 @@ export class SessionCatalog {
       return current;
     }
     if (!current) this.makeRoom(now);
-    const write = new RetryableWrite(txnNumber, command);
+    const id = getField(asDocument(getField(body, "lsid")!), "id")!;
+    const lsid = new DocumentWriter().field("id", id).finish();
+    const write = new RetryableWrite(txnNumber, command, lsid, this.keeper !== undefined);
     write.lastUsed = now;
     // Last in the map is last used.
     this.sessions.delete(key);
@@ -209,4 +302,10 @@ export class SessionCatalog {
     for (const [key, session] of this.used)
       if (now - session.lastUse > SESSION_LIFE_MS) this.used.delete(key);
   }
+}
+
+/** Bytes of the document in a result. */
+function bytesOf(result: unknown): number {
+  const value = typeof result === "object" && result !== null && "value" in result ? result.value : undefined;
+  return value instanceof Uint8Array ? value.length : 0;
 }

@@ -42,6 +42,8 @@ export interface TtlMonitorOptions {
   readonly mayWrite: () => boolean;
 }
 
+/** After the database: the name of a collection that is not one yet. */
+const RESHARDING = ".system.resharding.";
 /** The earliest date there is: −2^63 milliseconds. */
 const DAWN = rawValue(BsonType.date, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0x80), 0, 8);
 /** Above all keys that begin alike. */
@@ -87,6 +89,8 @@ export class TtlMonitor {
     const { catalog, metrics } = this.options;
     for (const db of catalog.databaseNames()) {
       for (const collection of catalog.collectionsOf(db)) {
+        // Copies of a resharding lose what the collection loses, at the same time.
+        if (collection.namespace.startsWith(RESHARDING, db.length)) continue;
         for (const index of collection.indexes) {
           if (index.spec.expireAfterSeconds !== undefined) this.expire(collection, index, now);
         }

@@ -177,6 +177,12 @@ const rows: Readonly<Record<string, Row>> = {
   setParameter: { command: { setParameter: 1, quiet: true }, ...admin },
   shardingState: { command: { shardingState: 1 }, ...admin },
   shutdown: { command: { shutdown: 1 }, ...admin },
+  splitVector: {
+    command: { splitVector: "library.loans", keyPattern: { _id: 1 }, force: true },
+    wrong: [5, 14],
+    missing: 26,
+    view: 166,
+  },
   startSession: { command: { startSession: 1 } },
   top: { command: { top: 1 }, ...admin },
   update: {

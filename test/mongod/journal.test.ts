@@ -4,6 +4,7 @@
  * "Content" is what a client can see: collections with their options, UUIDs and indexes, views, documents in their
  * order, and what the indexes find.
  */
+import { UUID } from "bson";
 import fc from "fast-check";
 import { fromDocument, toDocument } from "shardlab/bson";
 import type { Journal, ServerStorage } from "shardlab/mongod";
@@ -221,5 +222,61 @@ describe("a server that is made again from its journal", () => {
     expect(() => new Kept([Uint8Array.of(6, 1, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0)])).toThrow(
       "a record of collection 1, which is not defined",
     );
+  });
+});
+
+describe("a retryable write that is sent again after a restart", () => {
+  /** With the driver's session and number. */
+  const numbered = (command: Doc, txnNumber: bigint): Doc => ({
+    ...command,
+    lsid: { id: new UUID("00112233445566778899aabbccddeeff") },
+    txnNumber,
+  });
+  const set = { $inc: { n: 1 } };
+  const commands: [string, string, Doc][] = [
+    ["insert", "d", { insert: "c", documents: [{ _id: 7 }, { _id: 8 }] }],
+    ["update", "d", { update: "c", updates: [{ q: { _id: 1 }, u: set }] }],
+    ["upsert", "d", { update: "c", updates: [{ q: { x: 5 }, u: set, upsert: true }] }],
+    ["delete of any one", "d", { delete: "c", deletes: [{ q: {}, limit: 1 }] }],
+    ["findAndModify", "d", { findAndModify: "c", query: { _id: 1 }, update: set, new: true }],
+    ["remove", "d", { findAndModify: "c", query: {}, sort: { _id: -1 }, remove: true }],
+    ["nothing found", "d", { findAndModify: "c", query: { _id: 99 }, update: set }],
+    [
+      "bulkWrite",
+      "admin",
+      {
+        bulkWrite: 1,
+        ops: [
+          { update: 0, filter: { _id: 1 }, updateMods: set },
+          { update: 0, filter: { x: 6 }, updateMods: { $set: { x: 6 } }, upsert: true },
+          { insert: 0, document: { _id: 9 } },
+        ],
+        nsInfo: [{ ns: "d.c" }],
+      },
+    ],
+  ];
+
+  it.each(commands)("%s: gets its first answer, and nothing happens twice", async (_, db, command) => {
+    const server = new Kept();
+    const three = [1, 2, 3].map((_id) => ({ _id, n: 0 }));
+    await server.run("d", { insert: "c", documents: three });
+    const first = await server.run(db, numbered(command, 5n));
+    expect(first).toMatchObject({ ok: 1 });
+    const content = await contentOf(server);
+    const again = server.again(); // begins with a snapshot: the second one has read what the first one wrote so
+    for (const restarted of [again, again.again()]) {
+      expect(await restarted.run(db, numbered(command, 5n))).toEqual(first);
+      expect(await contentOf(restarted)).toEqual(content);
+      expect(await restarted.run(db, numbered(command, 4n))).toMatchObject({ code: 225 });
+    }
+  });
+
+  it("statements that had failed or had not been reached run", async () => {
+    const server = new Kept();
+    await server.run("d", { insert: "c", documents: [{ _id: 2 }] });
+    const insert = numbered({ insert: "c", documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] }, 1n);
+    expect(await server.run("d", insert)).toMatchObject({ n: 1, writeErrors: [{ index: 1, code: 11000 }] });
+    await server.run("d", { delete: "c", deletes: [{ q: { _id: 2 }, limit: 1 }] });
+    expect(await server.again().run("d", insert)).toMatchObject({ n: 3, ok: 1 });
   });
 });

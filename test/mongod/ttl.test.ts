@@ -67,6 +67,18 @@ describe("a TTL index", () => {
     expect(ttl).toMatchObject({ deletedDocuments: 1, deletedKeys: 2, invalidTTLIndexSkips: 1 });
   });
 
+  it("expires nothing in a copy that a resharding makes, before it has the collection's name", async () => {
+    const t = new TestMongod();
+    const copy = "system.resharding.1";
+    await t.createIndex(copy, { at: 1 }, { expireAfterSeconds: 0 });
+    await t.insert(copy, { _id: 1, at: date(t, -1) });
+    t.environment.time += MINUTE;
+    expect(await t.find(copy)).toHaveLength(1);
+    await t.run({ renameCollection: `library.${copy}`, to: "library.c" }, "admin");
+    t.environment.time += MINUTE;
+    expect(await ids(t)).toEqual([]);
+  });
+
   it("can be given a new time, made of a plain index, and be switched off", async () => {
     const t = new TestMongod();
     await t.createIndex("c", { at: 1 }, { expireAfterSeconds: 600 });

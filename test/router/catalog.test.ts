@@ -359,3 +359,23 @@ describe("routingTrace", () => {
     });
   });
 });
+
+test("what changes while everything is read again is not forgotten", async () => {
+  const cluster = await startCluster();
+  await cluster.admin({ enableSharding: "test", primaryShard: "shardA" });
+  await cluster.ok("test", { insert: "u", documents: [{ _id: 1 }] });
+  await cluster.admin({ moveCollection: "test.u", toShard: "shardB" });
+  // Between two reads of the config server a collection that was moved is sharded.
+  const { config } = cluster;
+  const run = config.run.bind(config);
+  config.run = async (command) => {
+    const reply = await run(command);
+    const { find } = fromDocument(command.body) as { find?: string };
+    if (find !== "collections") return reply;
+    config.run = run;
+    await cluster.admin({ shardCollection: "test.u", key: { _id: 1 } });
+    return reply;
+  };
+  await cluster.admin({ flushRouterConfig: 1 });
+  expect(await cluster.all("test", { find: "u" })).toEqual([{ _id: 1 }]);
+});

@@ -71,6 +71,36 @@ describe("mergeChunks", () => {
   });
 });
 
+describe("what is kept when chunks merge", () => {
+  test("the chunk has been on its shard since the latest of them came (§3.4)", async () => {
+    const cluster = await cutAt([10, 20]);
+    const { Timestamp } = await import("bson");
+    const at = (t: number): unknown => new Timestamp({ t, i: 1 });
+    const set = (x: unknown, t: number): Doc => ({
+      q: { "min.x": x },
+      u: { $set: { onCurrentShardSince: at(t) } },
+    });
+    await cluster.ok("config", { update: "chunks", updates: [set(min, 5), set(10, 9), set(20, 7)] });
+    await cluster.admin({ mergeChunks: "db.c", bounds: [{ x: min }, { x: max }] });
+    expect(await cluster.all("config", { find: "chunks" })).toMatchObject([
+      { onCurrentShardSince: at(9), history: [{ validAfter: at(9), shard: "shardA" }] },
+    ]);
+  });
+
+  test("a jumbo chunk that is merged is one no more; the others are still", async () => {
+    const cluster = await cutAt([10, 20, 30]);
+    const jumbo = { q: { "min.x": { $in: [10, 30] } }, u: { $set: { jumbo: true } }, multi: true };
+    await cluster.ok("config", { update: "chunks", updates: [jumbo] });
+    const marked = async (): Promise<unknown[]> =>
+      (await cluster.all("config", { find: "chunks", filter: { jumbo: true } })).map(({ min: at }) => at);
+    await cluster.admin({ mergeChunks: "db.c", bounds: [{ x: min }, { x: 20 }] });
+    expect(await marked()).toEqual([{ x: 30 }]);
+    // The router knows it without reading again: else it would have nothing to clear.
+    await cluster.admin({ clearJumboFlag: "db.c", find: { x: 30 } });
+    expect(await marked()).toEqual([]);
+  });
+});
+
 describe("mergeAllChunksOnShard", () => {
   test("merges every run of neighbours; jumbo chunks and those just moved stay", async () => {
     const cluster = await cutAt([10, 20, 30, 40, 50, 60, 70]);

@@ -254,7 +254,7 @@ const rows: Readonly<Record<string, Row>> = {
     command: { reshardCollection: "library.loans", key: { other: 1 }, numInitialChunks: 1 },
     ...admin,
     wrong: [1, 14],
-    missing: 118,
+    missing: 26,
   },
   rolesInfo: { command: { rolesInfo: 1 } },
   routingTrace: { command: { routingTrace: 1 }, ...admin },
@@ -296,6 +296,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
   startShardDraining: { command: { startShardDraining: "shardB" }, ...admin, wrong: [1, 14] },
   stopShardDraining: { command: { stopShardDraining: "shardB" }, ...admin, wrong: [1, 14] },
+  splitVector: {
+    command: { splitVector: "library.loans", keyPattern: { _id: 1 }, force: true },
+    wrong: [5, 14],
+    missing: 26,
+    outcome: 20,
+    lenient: true,
+  },
   startSession: { command: { startSession: 1 } },
   unshardCollection: {
     command: { unshardCollection: "library.loans", toShard: "shardA" },

@@ -21,9 +21,17 @@ interface Operation {
   readonly command: Doc;
   /** Ran before, by a router that lives. */
   readonly before?: readonly Doc[];
-  /** What the documents may be afterwards, when not as before. */
-  readonly after?: readonly Doc[];
+  /** What the collections of `test` may be afterwards, when not as before; `c` and `u` are there before. */
+  readonly after?: Readonly<Record<string, readonly Doc[]>>;
+  /** Two, where it does not say. */
+  readonly shards?: number;
 }
+
+const MOVE_U: Doc = { moveCollection: "test.u", toShard: "shardB" };
+const ZONE = [
+  { addShardToZone: "shardA", zone: "low" },
+  { updateZoneKeyRange: "test.c", min: { x: MIN_KEY }, max: { x: -2 }, zone: "low" },
+];
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   split: { command: { split: "test.c", middle: { x: -3 } } },
@@ -63,12 +71,75 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       lsid: { id: SESSION },
       txnNumber: 1n,
     },
-    after: TEN.map((document) => (document._id === 4 ? { ...document, x: 100 } : document)),
+    after: { c: TEN.map((document) => (document._id === 4 ? { ...document, x: 100 } : document)), u: TEN },
+  },
+  mergeAllChunksOnShard: {
+    before: [{ split: "test.c", middle: { x: -3 } }],
+    command: { mergeAllChunksOnShard: "test.c", shard: "shardA" },
+  },
+  clearJumboFlag: {
+    before: [
+      {
+        bulkWrite: 1,
+        ops: [{ update: 0, filter: {}, updateMods: { $set: { jumbo: true } }, multi: true }],
+        nsInfo: [{ ns: "config.chunks" }],
+      },
+    ],
+    command: { clearJumboFlag: "test.c", find: { x: -3 } },
+  },
+  setAllowMigrations: { command: { setAllowMigrations: "test.c", allowMigrations: false } },
+  configureCollectionBalancing: {
+    command: { configureCollectionBalancing: "test.c", chunkSize: 5, enableAutoMerger: false },
+  },
+  balancerStop: { command: { balancerStop: 1 } },
+  balancerStart: { before: [{ balancerStop: 1 }], command: { balancerStart: 1 } },
+  addShardToZone: { command: ZONE[0]! },
+  removeShardFromZone: {
+    before: [ZONE[0]!],
+    command: { removeShardFromZone: "shardA", zone: "low" },
+  },
+  updateZoneKeyRange: { before: [ZONE[0]!], command: ZONE[1]! },
+  "updateZoneKeyRange to none": { before: ZONE, command: { ...ZONE[1]!, zone: null } },
+  "refineCollectionShardKey with zones": {
+    before: ZONE,
+    command: { refineCollectionShardKey: "test.c", key: { x: 1, y: 1 } },
+  },
+  "shardCollection of what is there": { command: { shardCollection: "test.u", key: { _id: 1 } } },
+  "shardCollection of what was moved": {
+    before: [MOVE_U],
+    command: { shardCollection: "test.u", key: { _id: 1 } },
+  },
+  "movePrimary to a moved collection": { before: [MOVE_U], command: { movePrimary: "test", to: "shardB" } },
+  drop: { db: "test", command: { drop: "c" }, after: { u: TEN } },
+  dropDatabase: { db: "test", command: { dropDatabase: 1 }, after: {} },
+  renameCollection: { command: { renameCollection: "test.c", to: "test.d" }, after: { d: TEN, u: TEN } },
+  "renameCollection to a name that is taken": {
+    command: { renameCollection: "test.c", to: "test.u", dropTarget: true },
+    after: { u: TEN },
+  },
+  "renameCollection, unsharded, to the name of a sharded one": {
+    command: { renameCollection: "test.u", to: "test.c", dropTarget: true },
+    after: { c: TEN },
+  },
+  "renameCollection of what was moved, to the name of a sharded one": {
+    before: [MOVE_U],
+    command: { renameCollection: "test.u", to: "test.c", dropTarget: true },
+    after: { c: TEN },
+  },
+  "renameCollection to the name of what was moved": {
+    before: [MOVE_U],
+    command: { renameCollection: "test.c", to: "test.u", dropTarget: true },
+    after: { u: TEN },
+  },
+  "removeShard to the end": {
+    shards: 3,
+    before: [{ removeShard: "shardC" }],
+    command: { removeShard: "shardC" },
   },
 };
 
-async function prepared({ before = [] }: Operation): Promise<{ servers: Servers; router: Driven }> {
-  const servers = new Servers();
+async function prepared({ before = [], shards }: Operation): Promise<{ servers: Servers; router: Driven }> {
+  const servers = new Servers(shards);
   const router = await servers.router();
   await router.admin({ enableSharding: "test", primaryShard: "shardA" });
   await router.admin({ shardCollection: "test.c", key: { x: 1 } });
@@ -81,24 +152,32 @@ async function prepared({ before = [] }: Operation): Promise<{ servers: Servers;
   return { servers, router };
 }
 
+const DROPS = ["drop", "dropDatabase"];
+
 /** Everything that has to be so, whoever looks. */
-async function check(servers: Servers, router: Driven, { after }: Operation): Promise<void> {
-  const found = await router.find("test.c");
-  if (after && JSON.stringify(found) !== JSON.stringify(TEN)) expect(found).toEqual(after);
-  else expect(found).toEqual(TEN);
-  expect(await router.find("test.u")).toEqual(TEN);
-  const ids = (name: string): Promise<unknown[]> =>
-    servers.idsByShard("test", name).then((byShard) =>
-      Object.values(byShard)
-        .flat()
-        .map(Number)
-        .sort((a, b) => a - b),
-    );
-  expect(await ids("c"), "on the shards").toEqual(TEN.map(({ _id }) => _id));
-  expect(await ids("u"), "on the shards").toEqual(TEN.map(({ _id }) => _id));
+async function check(servers: Servers, router: Driven, { command, after }: Operation): Promise<void> {
+  // Everybody is asked something: that is when a server that was gone does what it owes.
+  await router.admin({ listDatabases: 1 });
+  const found: Record<string, readonly Doc[]> = {};
+  for (const name of ["c", "d", "u"]) {
+    const documents = await router.find(`test.${name}`);
+    if (documents.length > 0) found[name] = documents;
+    const byShard = await servers.idsByShard("test", name);
+    const ids = Object.values(byShard).flat().map(Number);
+    const seen = documents.map(({ _id }) => Number(_id));
+    expect(
+      ids.sort((a, b) => a - b),
+      `${name} on the shards`,
+    ).toEqual(seen);
+  }
+  const before: typeof found = { c: TEN, u: TEN };
+  const isDropping = DROPS.some((drop) => drop in command);
+  // Collections are dropped one by one; each of them whole.
+  const states = [before, after ?? before, ...(isDropping ? [{ u: TEN }] : [])];
+  expect(states).toContainEqual(found);
   const names = Object.values(await servers.collectionsByShard("test")).flat();
-  expect(names.filter((name) => name !== "c" && name !== "u")).toEqual([]);
-  for (const log of ["migrations", "reshardingOperations"]) {
+  expect(names.filter((name) => !["c", "d", "u"].includes(name))).toEqual([]);
+  for (const log of ["migrations", "reshardingOperations", "renames", "drops"]) {
     expect(await router.find(`config.${log}`), log).toEqual([]);
   }
   const { cursor } = await router.admin({ checkMetadataConsistency: 1 });

@@ -387,17 +387,15 @@ describe("a reply is lost, though the command has run", () => {
     expect(await cluster.shard("shardB", "library", { count: "plain" })).toMatchObject({ n: 2 });
   });
 
-  test("registering a collection: it is not sharded, and can be", async () => {
+  test("registering a collection: it is sharded whole, and can be asked for again", async () => {
     const cluster = await startCluster();
     const shard = { shardCollection: "library.c", key: { d: 1 } };
-    loseReply(
-      cluster.config,
-      ({ command, body }) => command === "insert" && fromDocument(body).insert === "collections",
-    );
+    loseReply(cluster.config, ({ command }) => command === "bulkWrite");
     expect(await cluster.run("admin", shard)).toMatchObject({ code: 6 });
-    expect(await cluster.all("config", { find: "collections" })).toEqual([]);
-    expect(await cluster.all("config", { find: "chunks" })).toEqual([]);
+    expect(await cluster.all("config", { find: "collections" })).toMatchObject([{ _id: "library.c" }]);
+    expect(await chunksOf(cluster, "library.c")).toHaveLength(1);
     await cluster.admin(shard);
     expect(await chunksOf(cluster, "library.c")).toHaveLength(1);
+    expect(await cluster.all("config", { find: "chunks" })).toHaveLength(1);
   });
 });

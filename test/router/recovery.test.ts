@@ -4,7 +4,7 @@
  *
  * `test.c` has ten documents, `{_id: i, x: i - 5}`; chunks [MinKey, 0) on shardA and [0, MaxKey) on shardB.
  */
-import { UUID } from "bson";
+import { MaxKey, MinKey, ObjectId, UUID } from "bson";
 import { describe, expect, it, test } from "vitest";
 import type { Doc } from "./support/cluster.js";
 import type { Driven } from "./support/crash.js";
@@ -203,4 +203,69 @@ test("a commit that nobody has heard of is found out before the collection is us
   router.fuse.heal();
   expect(await router.find("test.c")).toEqual(TEN);
   expect(await servers.idsByShard("test", "c")).toEqual({ shardA: TEN.map(({ _id }) => _id), shardB: [] });
+});
+
+/** A document that could not be removed when its migration was over; since then the collection has changed. */
+test.each([
+  ["whose chunk was cut and moved since", undefined],
+  ["of a collection that is no more", new UUID("00000000-0000-4000-8000-000000000002")],
+])("an old migration %s costs no document that is where it belongs", async (_what, uuid) => {
+  const { servers, router } = await halves();
+  const [entry] = await router.find("config.collections");
+  const moving = { ns: "test.c", uuid: uuid ?? entry!.uuid, from: "shardA", to: "shardB" };
+  const everything = { min: { x: new MinKey() }, max: { x: new MaxKey() } };
+  await router.ok("config", {
+    insert: "migrations",
+    documents: [{ _id: new ObjectId(), ...moving, ...everything }],
+  });
+  const next = await servers.router();
+  expect(await next.find("test.c")).toEqual(TEN);
+  expect(await servers.idsByShard("test", "c")).toEqual(HALVES);
+  expect(await next.find("config.migrations")).toEqual([]);
+});
+
+const NAMES = {
+  "a renaming": { db: "admin", command: { renameCollection: "test.c", to: "test.u", dropTarget: true } },
+  "a drop": { db: "test", command: { drop: "c" } },
+};
+
+describe("a router is killed while names change", () => {
+  test.each(Object.entries(NAMES))("%s happens whole or not at all", async (_what, { db, command }) => {
+    const seen = new Set<string>();
+    for (let at = 1; ; at++) {
+      const servers = new Servers();
+      const router = await servers.router();
+      await router.admin({ enableSharding: "test", primaryShard: "shardA" });
+      await router.admin({ shardCollection: "test.c", key: { x: 1 } });
+      await router.admin({ split: "test.c", middle: { x: 0 } });
+      await router.admin({ moveChunk: "test.c", find: { x: 0 }, to: "shardB" });
+      await router.ok("test", { insert: "c", documents: TEN });
+      await router.ok("test", { insert: "u", documents: [{ _id: "old" }] });
+      router.fuse.arm(at, "after", "router");
+      const outcome = await Promise.race([router.run(db, command), router.fuse.blown]);
+      if (outcome) break;
+      const next = await servers.router();
+      const count = async (name: string): Promise<number> => (await next.find(`test.${name}`)).length;
+      seen.add(`c ${await count("c")}, u ${await count("u")}`);
+      const names = Object.values(await servers.collectionsByShard("test")).flat();
+      expect(names.filter((name) => name !== "c" && name !== "u")).toEqual([]);
+      const { cursor } = await next.admin({ checkMetadataConsistency: 1 });
+      expect((cursor as Doc)["firstBatch"]).toEqual([]);
+    }
+    const after = "drop" in command ? "c 0, u 1" : "c 0, u 10";
+    expect([...seen]).toEqual(["c 10, u 1", after]);
+  });
+});
+
+test("a database whose creation was not answered is there, and can be used", async () => {
+  const servers = new Servers();
+  const router = await servers.router();
+  router.fuse.arm(1, "after", "server");
+  expect(await router.run("admin", { enableSharding: "test", primaryShard: "shardB" })).toMatchObject({
+    code: 6,
+  });
+  router.fuse.heal();
+  expect(await router.run("admin", { enableSharding: "test", primaryShard: "shardB" })).toMatchObject({
+    ok: 1,
+  });
 });

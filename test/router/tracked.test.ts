@@ -282,6 +282,21 @@ describe("a collection away from its primary shard", () => {
 });
 
 describe("unshardCollection", () => {
+  test("zone ranges of the key that it had go with it; those of a key that it will get stay", async () => {
+    const cluster = await moved();
+    await cluster.admin({ addShardToZone: "shardA", zone: "low" });
+    await cluster.admin({ shardCollection: "library.loans", key: { memberId: 1 } });
+    const zone = { min: { memberId: 1 }, max: { memberId: 5 }, zone: "low" };
+    await cluster.admin({ updateZoneKeyRange: "library.loans", ...zone });
+    await cluster.admin({ unshardCollection: "library.loans", toShard: "shardC" });
+    expect(await cluster.all("config", { find: "tags" })).toEqual([]);
+    await cluster.admin({ updateZoneKeyRange: "library.loans", ...zone });
+    await cluster.admin({ moveCollection: "library.loans", toShard: "shardB" });
+    expect(await cluster.all("config", { find: "tags" })).toMatchObject([{ ns: "library.loans" }]);
+    const { cursor } = await cluster.admin({ checkMetadataConsistency: 1 });
+    expect((cursor as { firstBatch: Doc[] }).firstBatch).toEqual([]);
+  });
+
   test("all documents go to one shard, the one with the least data unless it is named", async () => {
     const cluster = await moved();
     await cluster.admin({ shardCollection: "library.loans", key: { _id: "hashed" } });

@@ -97,6 +97,10 @@ describe("which ranges belong to a zone", () => {
         "Zone range: { x: 5 } -->> { x: 7 }  on  US is overlapping with existing: { x: 0 } -->> { x: 10 }  on  EU",
     });
     expect(await tags(cluster)).toHaveLength(2);
+    // Neighbours on either side don't overlap: the upper bound is exclusive.
+    await cluster.admin(range("db.c", { x: -10 }, { x: 0 }, "US"));
+    await cluster.admin(range("db.c", { x: 20 }, { x: 30 }, "EU"));
+    expect(await tags(cluster)).toHaveLength(4);
     // Another collection has zones of its own.
     expect(await cluster.admin(range("db.d", { x: 5 }, { x: 7 }, "US"))).toMatchObject({ ok: 1 });
   });

@@ -69,6 +69,7 @@ import { setFeatureCompatibilityVersion } from "./setFeatureCompatibilityVersion
 import { setParameter } from "./setParameter.js";
 import { shardingState } from "./shardingState.js";
 import { shutdown } from "./shutdown.js";
+import { splitVector } from "./splitVector.js";
 import { startSession } from "./startSession.js";
 import { top } from "./top.js";
 import { update } from "./update.js";
@@ -146,6 +147,7 @@ const commands: readonly Command[] = [
   setParameter,
   shardingState,
   shutdown,
+  splitVector,
   startSession,
   top,
   update,

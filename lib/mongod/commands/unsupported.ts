@@ -54,7 +54,6 @@ const NOT_SIMULATED: ReadonlySet<string> = new Set([
   "mergeChunks",
   "setShardVersion",
   "splitChunk",
-  "splitVector",
   // search
   "createSearchIndexes",
   "dropSearchIndex",

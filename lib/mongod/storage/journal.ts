@@ -14,6 +14,7 @@
  *     5 replSet   BSON {config, term}
  *     6 store     n, record id (four bytes each), document
  *     7 delete    n, record id
+ *     8 wrote     BSON, what a retryable write has done (writeHistory.ts)
  *
  * Frames state what is, not what to do: reading them in order, each replaces what an earlier one said. The documents of
  * `system.views` are not in it, views bring them back themselves. A snapshot is the same list, without history.
@@ -26,7 +27,16 @@ import { describeIndex } from "./indexSpec.js";
 import type { StorageListener } from "./storageListener.js";
 
 /** What a frame says. */
-export const FRAME = { define: 1, drop: 2, view: 3, dropView: 4, replSet: 5, store: 6, delete: 7 } as const;
+export const FRAME = {
+  define: 1,
+  drop: 2,
+  view: 3,
+  dropView: 4,
+  replSet: 5,
+  store: 6,
+  delete: 7,
+  wrote: 8,
+} as const;
 
 /** Bytes of a store or delete frame before the document. */
 export const RECORD_HEAD = 9;
@@ -63,9 +73,10 @@ export class Journal implements StorageListener {
 
   /**
    * Everything that is there now, as frames; what was pending is part of it. Nothing may change meanwhile.
+   * @param histories of the retryable writes
    * @returns pieces, each valid until the next is asked for
    */
-  *snapshot(catalog: Catalog): Generator<Uint8Array> {
+  *snapshot(catalog: Catalog, histories: Iterable<Uint8Array>): Generator<Uint8Array> {
     this.used = 0;
     this.numbers.clear();
     this.lastNumber = 0;
@@ -80,6 +91,10 @@ export class Journal implements StorageListener {
         }
       }
       for (const view of catalog.viewsOf(db)) this.viewDefined(view);
+    }
+    for (const history of histories) {
+      this.wrote(history);
+      if (this.used > PIECE) yield this.take();
     }
     yield this.take();
   }
@@ -123,6 +138,11 @@ export class Journal implements StorageListener {
   replicaSet(config: Uint8Array, term: number): void {
     this.replSet = new DocumentWriter().document("config", config).int32("term", term).finish();
     this.frame(FRAME.replSet, this.replSet);
+  }
+
+  /** A retryable write has done something. */
+  wrote(history: Uint8Array): void {
+    this.frame(FRAME.wrote, history);
   }
 
   stored(collection: Collection, id: number): void {

@@ -42,6 +42,7 @@ interface StoredCollection {
 /**
  * Fills a catalog that is empty.
  * @param frames pieces of a journal; each holds whole frames
+ * @param wrote is told what retryable writes have done
  * @returns the replica set that the server was a member of
  * @throws JournalError
  */
@@ -49,8 +50,9 @@ export function restore(
   catalog: Catalog,
   frames: Iterable<Uint8Array>,
   environment: Environment,
+  wrote: (history: Uint8Array) => void,
 ): StoredReplicaSet | undefined {
-  const stored = new StoredFrames();
+  const stored = new StoredFrames(wrote);
   for (const piece of frames) stored.read(piece);
   for (const { definition, records } of stored.collections.values()) {
     catalog.adopt(collectionOf(definition, records, environment));
@@ -74,6 +76,8 @@ class StoredFrames {
   readonly collections = new Map<number, StoredCollection>();
   readonly views = new Map<string, Uint8Array>();
   replSet: Uint8Array | undefined;
+
+  constructor(private readonly wrote: (history: Uint8Array) => void) {}
 
   read(piece: Uint8Array): void {
     for (let at = 0; at < piece.length; at += this.readFrame(piece, at));
@@ -119,6 +123,9 @@ class StoredFrames {
         return;
       case FRAME.replSet:
         this.replSet = body.slice();
+        return;
+      case FRAME.wrote:
+        this.wrote(body);
         return;
       default:
         throw new JournalError(`there is no frame ${kind}`);

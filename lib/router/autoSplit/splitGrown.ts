@@ -12,7 +12,7 @@ import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { maxChunkSize } from "../ddl/chunkSize.js";
 import { readChunk } from "../ddl/range.js";
-import { logSplit } from "../ddl/splitAt.js";
+import { splitAt } from "../ddl/splitAt.js";
 import type { PlacedKey } from "../ddl/splitPoints.js";
 import { everyDocuments } from "../ddl/splitPoints.js";
 import { withCollectionAlone } from "../support/collections.js";
@@ -53,8 +53,7 @@ async function splitIfLarge(
   const points = halves(await keysAndBytes(context, collection, chunk), maxChunkSize(context, collection));
   if (points.length < 2) return;
   const bounds = points.map(({ values }) => key.boundOf(values));
-  await context.catalog.splitChunk(collection, chunk, bounds);
-  await logSplit(context, collection, chunk, bounds);
+  await splitAt(context, collection, chunk, bounds);
 }
 
 /** The points that cut a chunk at every half of the chunk size, by the average of its documents. */

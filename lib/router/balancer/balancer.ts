@@ -39,6 +39,11 @@ export class Balancer {
     return this.#running !== undefined;
   }
 
+  /** Whether the router has closed: a round that is running comes to its end after the move it is at. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Begins to run rounds by itself, on a real clock. */
   start(context: RouterContext): void {
     const { setTimer } = context.environment;

@@ -22,7 +22,6 @@ export const NO_ZONE = "";
 /** Chunks of one shard in one zone. */
 interface Part {
   chunks: number;
-  jumbo: number;
   /** The first that is not jumbo. */
   firstMovable: number | undefined;
 }
@@ -84,10 +83,9 @@ export class Distribution {
     let parts = this.#parts.get(shard);
     if (!parts) this.#parts.set(shard, (parts = new Map()));
     let part = parts.get(zone);
-    if (!part) parts.set(zone, (part = { chunks: 0, jumbo: 0, firstMovable: undefined }));
+    if (!part) parts.set(zone, (part = { chunks: 0, firstMovable: undefined }));
     part.chunks += 1;
-    if (isJumbo) part.jumbo += 1;
-    else part.firstMovable ??= index;
+    if (!isJumbo) part.firstMovable ??= index;
     this.#ofZone.set(zone, this.countOf(zone) + 1);
   }
 }

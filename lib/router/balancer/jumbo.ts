@@ -3,12 +3,13 @@
  * documents have one key value and it can't be cut, marked as jumbo. The balancer passes over jumbo chunks until somebody
  * clears the mark, makes the key finer, or moves the chunk with forceJumbo.
  */
-import { documentSortableKey, DocumentWriter } from "../../bson/index.js";
+import { documentSortableKey } from "../../bson/index.js";
 import { CommandError } from "../../protocol/index.js";
 import { writeJumbo } from "../catalog/chunkWrites.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { maxChunkSize, partOnShard } from "../ddl/chunkSize.js";
+import { splitAt } from "../ddl/splitAt.js";
 import { keysOf } from "../ddl/splitKeys.js";
 import { everyDocuments } from "../ddl/splitPoints.js";
 
@@ -35,10 +36,7 @@ export async function splitOrMarkJumbo(
       await catalog.changeCollection(collection, (writer) => writeJumbo(writer, collection, chunk, true));
       return;
     }
-    await catalog.splitChunk(collection, chunk, points);
-    const details = new DocumentWriter().document("min", chunk.min).document("max", chunk.max);
-    details.arrayOf("splitPoints", points).string("owningShard", chunk.shard);
-    await catalog.log("split", collection.ns, details.finish(), chunk.shard);
+    await splitAt(context, collection, chunk, points);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     environment.log?.("warn", "a chunk that is too large could not be cut or marked", { code: error.code });

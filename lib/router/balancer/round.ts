@@ -10,12 +10,13 @@
  * Between planning and moving clients may change everything. So each move looks again, with the collection alone,
  * whether its chunk is still where it was. Whatever fails is part of the answer; the other migrations go on.
  */
-import { describeDocument, documentSortableKey, DocumentWriter } from "../../bson/index.js";
+import { describeDocument, documentSortableKey } from "../../bson/index.js";
 import type { SortableKey } from "../../bson/index.js";
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { moveRange } from "../ddl/moveRange.js";
+import { splitAt } from "../ddl/splitAt.js";
 import { withCollectionAlone } from "../support/collections.js";
 import { cutsAtZones } from "./distribution.js";
 import { splitOrMarkJumbo } from "./jumbo.js";
@@ -71,11 +72,13 @@ export async function runRound(context: RouterContext, first: number): Promise<R
   const names = context.catalog.collections.map(({ ns }) => ns);
   const start = names.length > 0 ? first % names.length : 0;
   for (const ns of [...names.slice(start), ...names.slice(0, start)]) {
+    if (context.balancer.isClosed) break;
     try {
       const due = await withCollectionAlone(context, ns, (collection) =>
         prepare(context, collection, available, round),
       );
       for (const move of due) {
+        if (context.balancer.isClosed) break;
         const done = await withCollectionAlone(context, ns, (found) => carryOut(context, found, move));
         if (done) round.migrations.push(done);
       }
@@ -124,10 +127,7 @@ async function splitAtZones(
   // From the last chunk to the first: a cut changes the places of those behind it.
   for (const [index, points] of [...cutsAtZones(collection.chunks, zones)].reverse()) {
     const chunk = collection.chunks.chunk(index);
-    await context.catalog.splitChunk(collection, chunk, points);
-    const details = new DocumentWriter().document("min", chunk.min).document("max", chunk.max);
-    details.arrayOf("splitPoints", points).string("owningShard", chunk.shard);
-    await context.catalog.log("split", ns, details.finish(), chunk.shard);
+    await splitAt(context, collection, chunk, points);
     round.splits.push({ ns, min: chunk.min, max: chunk.max, points });
   }
 }

@@ -18,18 +18,17 @@
  * database's primary shard.
  */
 import type { RawValue } from "../../bson/index.js";
-import { asDocument, asNumber, date, DocumentWriter, getField, string } from "../../bson/index.js";
+import { asDocument, asNumber, date, DocumentWriter, getField } from "../../bson/index.js";
 import type { Environment, LogicalClock } from "../../protocol/index.js";
-import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import type { Rules } from "../rules.js";
-import { forwardedBody } from "../support/forward.js";
 import type { IdSource } from "../support/ids.js";
 import { Changelog } from "./changelog.js";
 import type { Chunk, ChunkStart } from "./chunkMap.js";
 import { ChunkMap } from "./chunkMap.js";
 import type { ChunkWriter } from "./chunkWrites.js";
-import { ofCollection, set, writeMove, writeSplit } from "./chunkWrites.js";
+import { set, writeMove, writeSplit } from "./chunkWrites.js";
+import { writeCollection, writeDrop, writeRenaming } from "./collectionWrites.js";
 import { ConfigServer } from "./configServer.js";
 import {
   chunkDocument,
@@ -43,7 +42,7 @@ import { BALANCED } from "./entries.js";
 import { readCollections, readDatabases, readSettings, readShards, readZones } from "./reading.js";
 import type { ShardRegistry } from "./shards.js";
 import type { TrackedCollection, TrackedCollections } from "./tracked.js";
-import { readTracked, removeTracked, replaceTracked } from "./tracked.js";
+import { readTracked, removeTracked } from "./tracked.js";
 import { isUnreachable } from "./unreachable.js";
 
 /** What the catalog is made of. */
@@ -77,6 +76,8 @@ export class Catalog {
   #databases = new Map<string, Database>();
   #collections = new Map<string, ShardedCollection>();
   #tracked: TrackedCollections = new Map();
+  /** How often the cache has changed. */
+  #changes = 0;
   readonly #changelog: Changelog;
 
   constructor(options: CatalogOptions) {
@@ -151,11 +152,15 @@ export class Catalog {
    * @throws CommandError DocumentValidationFailure (121), naming a document that cannot be read
    */
   async load(): Promise<void> {
+    const change = this.#changes;
     const shards = await readShards(this.config);
     const databases = await readDatabases(this.config);
     const collections = await readCollections(this.config);
     const tracked = await readTracked(this.config);
     const settings = await readSettings(this.config, this.#defaultChunkSize());
+    // Somebody has changed something meanwhile, which may have been read too early, or only in part.
+    if (change !== this.#changes) return this.load();
+    this.#changes += 1;
     this.shards.replace(shards);
     this.#databases = databases;
     this.#collections = collections;
@@ -189,32 +194,38 @@ export class Catalog {
 
   /** Registers a shard. */
   async addShard(id: string, host: string): Promise<void> {
-    await this.config.insert("shards", [shardDocument(id, host, this.#options.clock.tick())]);
+    const document = shardDocument(id, host, this.#options.clock.tick());
+    await this.#reloadOnFailure(() => this.config.insert("shards", [document]));
     this.shards.replace([...this.shards.all, { id, host }]);
   }
 
   /** Marks a shard as being removed: nothing new is placed on it. */
   async startDraining(id: string): Promise<void> {
-    await this.config.update("shards", { _id: id }, { $set: { draining: true } });
+    await this.#reloadOnFailure(() =>
+      this.config.update("shards", { _id: id }, { $set: { draining: true } }),
+    );
     this.shards.get(id).draining = true;
   }
 
   /** Takes that back. */
   async stopDraining(id: string): Promise<void> {
-    await this.config.update("shards", { _id: id }, { $unset: { draining: "" } });
+    await this.#reloadOnFailure(() =>
+      this.config.update("shards", { _id: id }, { $unset: { draining: "" } }),
+    );
     this.shards.get(id).draining = false;
   }
 
   /** Forgets a shard; nothing may be on it. */
   async removeShard(id: string): Promise<void> {
-    await this.config.remove("shards", { _id: id });
+    await this.#reloadOnFailure(() => this.config.remove("shards", { _id: id }));
     this.shards.replace(this.shards.all.filter((shard) => shard.id !== id));
   }
 
   /** Creates a database on a shard. */
   async createDatabase(name: string, primary: string): Promise<Database> {
     const { ids, clock } = this.#options;
-    await this.config.insert("databases", [databaseDocument(name, primary, ids.uuid(), clock.tick())]);
+    const document = databaseDocument(name, primary, ids.uuid(), clock.tick());
+    await this.#reloadOnFailure(() => this.config.insert("databases", [document]));
     const database = { name, primary };
     this.#databases.set(name, database);
     return database;
@@ -234,7 +245,7 @@ export class Catalog {
   /** Forgets a database and the zone ranges in it; its collections must be dropped before. */
   async dropDatabase(name: string): Promise<void> {
     await this.config.remove("tags", { ns: { $gte: `${name}.`, $lt: `${name}/` } });
-    await this.config.remove("databases", { _id: name });
+    await this.#reloadOnFailure(() => this.config.remove("databases", { _id: name }));
     this.#databases.delete(name);
   }
 
@@ -274,22 +285,9 @@ export class Catalog {
       defaultCollation,
     });
     const tracked = this.#tracked.get(ns);
-    // Chunks of no collection, left by an attempt that could not tidy up: this one has the same uuid.
-    await this.config.remove("chunks", ofCollection(uuid).finish());
-    await this.#reloadOnFailure(async () => {
-      try {
-        await this.config.insert("chunks", documents);
-        if (tracked) await replaceTracked(this.config, tracked, document);
-        else await this.config.insert("collections", [document]);
-      } catch (error) {
-        // Its entry says where the documents are: it stays, whichever of the two it is.
-        if (tracked) throw error;
-        // Of an insert whose reply was lost nobody knows whether it has happened.
-        await this.config.remove("collections", { _id: ns });
-        await this.config.remove("chunks", ofCollection(uuid).finish());
-        throw error;
-      }
-    });
+    await this.#reloadOnFailure(() =>
+      writeCollection(this.config, { uuid, chunks: documents, document, tracked }),
+    );
     const dot = ns.indexOf(".");
     const collection: ShardedCollection = {
       ns,
@@ -310,9 +308,7 @@ export class Catalog {
 
   /** Forgets a sharded collection, with its zone ranges. */
   async dropCollection(collection: ShardedCollection): Promise<void> {
-    await this.config.remove("collections", { _id: collection.ns });
-    await this.config.remove("chunks", ofCollection(collection.uuid).finish());
-    await this.dropZones(collection.ns);
+    await this.#reloadOnFailure(() => writeDrop(this.config, collection));
     this.#collections.delete(collection.ns);
   }
 
@@ -322,8 +318,7 @@ export class Catalog {
   }
 
   /**
-   * Gives a name to another collection of the same database. A sharded one's chunks go on, they name it by uuid; epoch
-   * and timestamp are new, because for routers it is another collection. Its zone ranges go with it.
+   * Gives a name to another collection of the same database (renameWrites.ts).
    * @param from the collection that is renamed; absent for an unsharded one that the catalog doesn't know
    * @param replaced the collection that has the name now, if the catalog knows it
    * @throws CommandError when nothing has changed
@@ -333,40 +328,17 @@ export class Catalog {
     from: ShardedCollection | TrackedCollection | undefined,
     replaced: ShardedCollection | TrackedCollection | undefined,
   ): Promise<void> {
-    const { ids, clock, environment } = this.#options;
-    const changes = { _id: string(to), lastmodEpoch: ids.objectId(), timestamp: clock.tick() };
-    await this.#reloadOnFailure(async () => {
-      const stored = from && (await this.#storedCollection(from.ns));
-      const old = replaced && (await this.#storedCollection(to));
-      if (old) await this.config.remove("collections", { _id: to });
-      try {
-        if (stored) await this.config.insert("collections", [forwardedBody(stored, changes)]);
-        if (from) await this.config.remove("collections", { _id: from.ns });
-      } catch (error) {
-        if (stored) await this.config.remove("collections", { _id: to });
-        if (old) await this.config.insert("collections", [old]);
-        throw error;
-      }
-    });
+    const { ids, clock } = this.#options;
+    const [epoch, timestamp] = [ids.objectId(), clock.tick()];
+    if (from || replaced) {
+      const names = { from: from?.ns ?? "", to, hasEntry: from !== undefined, replaced: replaced?.uuid };
+      await this.#reloadOnFailure(() => writeRenaming(this.config, { ...names, epoch, timestamp }));
+    }
     for (const map of [this.#collections, this.#tracked]) map.delete(to);
     const renamed = { ns: to, name: to.slice(to.indexOf(".") + 1) };
     if (from && "chunks" in from) this.#collections.set(to, { ...from, ...renamed });
     else if (from) this.#tracked.set(to, { ...from, ...renamed });
     if (from) for (const map of [this.#collections, this.#tracked]) map.delete(from.ns);
-    // It has its name now; what follows is tidying up.
-    try {
-      if (replaced) await this.config.remove("chunks", ofCollection(replaced.uuid).finish());
-      if (from) await this.config.updateAll("tags", { ns: from.ns }, { $set: { ns: to } });
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      environment.log?.("warn", "a renaming left something behind in the catalog", { message });
-    }
-  }
-
-  async #storedCollection(ns: string): Promise<Uint8Array> {
-    const stored = await this.config.findOne("collections", { _id: ns });
-    if (stored) return stored;
-    throw new CommandError(ErrorCode.NamespaceNotFound, `${ns} is no longer in config.collections`);
   }
 
   /**
@@ -409,8 +381,11 @@ export class Catalog {
     try {
       return await change();
     } catch (error) {
+      this.#changes += 1;
       await this.tryLoad();
       throw error;
+    } finally {
+      this.#changes += 1;
     }
   }
 }

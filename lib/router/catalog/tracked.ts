@@ -54,16 +54,3 @@ export async function removeTracked(config: ConfigServer, { ns, uuid }: TrackedC
     { remove: "chunks", filter: new DocumentWriter().field("uuid", uuid).finish() },
   ]);
 }
-
-/** Makes a sharded collection of a tracked one: its chunks are written already. */
-export async function replaceTracked(
-  config: ConfigServer,
-  { ns, uuid }: TrackedCollection,
-  document: Uint8Array,
-): Promise<void> {
-  await config.bulk([
-    { remove: "collections", filter: new DocumentWriter().string("_id", ns).finish() },
-    { insert: "collections", document },
-    { remove: "chunks", filter: new DocumentWriter().field("uuid", uuid).finish() },
-  ]);
-}

@@ -1,4 +1,4 @@
-/** `abortUnshardCollection`: a unshardCollection is taken back, unless it is committing already (facts-mongos.md §8.3). */
+/** `abortUnshardCollection`: an unshardCollection is taken back, unless it is committing already (facts-mongos.md §8.3). */
 import { okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { abortRunning } from "../resharding/control.js";
@@ -9,7 +9,7 @@ export const abortUnshardCollection: Command = {
   name: "abortUnshardCollection",
   adminOnly: true,
   fields: [],
-  help: "take a unshardCollection back",
+  help: "take an unshardCollection back",
   async run(context, request) {
     await abortRunning(context, namespaceArgument(request).ns, "unshardCollection");
     return okReply();

@@ -22,7 +22,7 @@ import type { Command, RouterContext } from "../context.js";
 import { checkFields, flag, missingField, toInt64, unknownField, wrongType } from "../context.js";
 import { explainAggregate } from "../explain/aggregate.js";
 import type { Aggregation, AggregationPlan } from "../merging/aggregation.js";
-import { pipelineOf, planAggregation, planRows, writtenBy } from "../merging/aggregation.js";
+import { pipelineOf, planAggregation, planRows, readOnShard, writtenBy } from "../merging/aggregation.js";
 import { databaseSource } from "../merging/databaseSources.js";
 import { mergeInto } from "../merging/output/mergeInto.js";
 import { replaceCollection } from "../merging/output/replaceCollection.js";
@@ -71,7 +71,8 @@ async function answer(
   const size = batchSize(request);
   if (plan.kind !== "whole" && plan.writer) return collectWrite(context, aggregation, plan, plan.writer);
   const { stream, cursors } = await openAggregation(context, aggregation, plan);
-  const reply = await context.cursors.firstReply(ns, stream, cursors, size, false, originOf(request));
+  const origin = { ...originOf(request), reads: readOnShard(aggregation, plan) };
+  const reply = await context.cursors.firstReply(ns, stream, cursors, size, false, origin);
   // How long the client takes between its getMores is none of this command's time.
   aggregation.state.step = () => undefined;
   return reply;
@@ -80,13 +81,16 @@ async function answer(
 /** One shard answers, and what it says goes to the client as it is. */
 async function passOn(
   context: RouterContext,
-  { request, ns, source, collection, pipeline }: Aggregation,
-  { target }: Extract<AggregationPlan, { kind: "whole" }>,
+  aggregation: Aggregation,
+  plan: Extract<AggregationPlan, { kind: "whole" }>,
 ): Promise<Reply> {
+  const { request, ns, source, collection, pipeline } = aggregation;
+  const { target } = plan;
+  const reads = readOnShard(aggregation, plan);
   const pass = (): Promise<Reply> =>
     collection && target
-      ? answerByOneShard(context, request, collection, target)
-      : answerUnsharded(context, request, ns);
+      ? answerByOneShard(context, request, collection, target, reads)
+      : answerUnsharded(context, request, ns, reads);
   const written = writtenBy(pipeline, source.db);
   return written ? withDatabase(context, written.db, pass) : pass();
 }

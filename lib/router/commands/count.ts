@@ -6,7 +6,7 @@
  */
 import { asNumber, DocumentWriter, getField } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
-import { collectionNamespace, okReply } from "../../protocol/index.js";
+import { okReply } from "../../protocol/index.js";
 import type { Command } from "../context.js";
 import { optionalCount, optionalNumber } from "../context.js";
 import { limitOfShards } from "../merging/findPlan.js";
@@ -14,13 +14,13 @@ import { askShards } from "../merging/scatter.js";
 import { forwardedRequest } from "../support/forward.js";
 import { answerTargeted } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
-import { aggregateInstead, resolveView } from "../views/index.js";
+import { readView } from "../views/index.js";
 
 export const count: Command = {
   name: "count",
   async run(context, request) {
-    const view = await resolveView(context, collectionNamespace(request));
-    if (view) return aggregateInstead(context, request, view);
+    const viewed = await readView(context, request);
+    if (viewed) return viewed;
     return answerTargeted(context, request, "query", async ({ collection, target }) => {
       const skip = optionalCount(request, "skip") ?? 0;
       const limit = countLimit(request);

@@ -23,14 +23,21 @@ import { effectiveCollation } from "../support/collations.js";
 import { forwardedRequest } from "../support/forward.js";
 import { answerTargeted } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
-import { aggregateInstead, resolveView } from "../views/index.js";
+import { readView } from "../views/index.js";
 
 export const distinct: Command = {
   name: "distinct",
   async run(context, request) {
     const ns = collectionNamespace(request);
-    const view = await resolveView(context, ns);
-    if (view) return aggregateInstead(context, request, view);
+    /** One shard's own reply. */
+    const sorted = (reply: Reply): Reply => {
+      if (!isOk(reply)) return reply;
+      const collection = context.catalog.collection(ns);
+      const collation = effectiveCollation(collection, optionalDocument(request, "collation"));
+      return replyOf(unionOf([valuesOf(reply)], collation));
+    };
+    const viewed = await readView(context, request, sorted);
+    if (viewed) return viewed;
     let merged = false;
     const reply = await answerTargeted(context, request, "query", async ({ collection, target, options }) => {
       const command = forwardedRequest(request);
@@ -46,13 +53,7 @@ export const distinct: Command = {
       merged = true;
       return replyOf(unionOf(lists, options.collation));
     });
-    if (merged || !isOk(reply)) return reply;
-    // One shard's own reply.
-    const collation = effectiveCollation(
-      context.catalog.collection(ns),
-      optionalDocument(request, "collation"),
-    );
-    return replyOf(unionOf([valuesOf(reply)], collation));
+    return merged ? reply : sorted(reply);
   },
 };
 

@@ -1,6 +1,8 @@
 /** `drop`: the collection goes from every shard and from the catalog, with its zone ranges. */
 import { DocumentWriter } from "../../bson/index.js";
+import type { Reply, Request } from "../../protocol/index.js";
 import {
+  bodyField,
   collectionNamespace,
   CommandError,
   ErrorCode,
@@ -10,9 +12,11 @@ import {
 } from "../../protocol/index.js";
 import { forgetAnalyzers } from "../analyze/sampler.js";
 import type { ShardedCollection } from "../catalog/entries.js";
+import type { TrackedCollection } from "../catalog/tracked.js";
 import type { Command, RouterContext } from "../context.js";
 import { isConfigDatabase } from "../context.js";
 import { dropWhole } from "../ddl/dropRecovery.js";
+import { indexesOn } from "../ddl/shardCollections.js";
 import { askShards } from "../merging/scatter.js";
 import { checkNotResharding } from "../resharding/guard.js";
 import { withCollectionAlone } from "../support/collections.js";
@@ -41,10 +45,11 @@ export const drop: Command = {
       if (!isConfigDatabase(request.db) && !context.catalog.database(request.db)) {
         return okReply({ info: "database does not exist" });
       }
-      const reply = await answerUnsharded(context, request, ns);
-      context.views.forget(request.db);
       const tracked = context.catalog.tracked(ns);
-      if (tracked && isOk(reply)) await context.catalog.dropTracked(tracked);
+      const reply = tracked
+        ? await dropTracked(context, request, tracked)
+        : await answerUnsharded(context, request, ns);
+      context.views.forget(request.db);
       // Ranges may have been given to it before it was sharded.
       if (isOk(reply) && !isConfigDatabase(request.db)) await context.catalog.dropZones(ns);
       if (isOk(reply)) await forgetAnalyzers(context, ns);
@@ -68,6 +73,25 @@ export async function dropSharded(context: RouterContext, collection: ShardedCol
   await dropWhole(context, collection);
   await forgetAnalyzers(context, collection.ns);
   await catalog.log("dropCollection", collection.ns);
+}
+
+/** Drops an unsharded collection that the catalog knows: like a sharded one, and with the answer of the one shard. */
+async function dropTracked(
+  context: RouterContext,
+  request: Request,
+  tracked: TrackedCollection,
+): Promise<Reply> {
+  const { db, name, ns, shard } = tracked;
+  const collectionUUID = bodyField(request, "collectionUUID");
+  if (collectionUUID) {
+    // The shard compares it with its own collection.
+    const compare = new DocumentWriter().string("collMod", name).field("collectionUUID", collectionUUID);
+    await context.shards.must(shard, db, compare.finish());
+  }
+  const { length } = await indexesOn(context, shard, tracked);
+  context.cursors.collectionDropped(ns);
+  await dropWhole(context, tracked);
+  return okReply(new DocumentWriter().int32("nIndexesWas", length).string("ns", ns).finish());
 }
 
 /** Makes sure that every shard answers. @throws CommandError naming the one that does not */

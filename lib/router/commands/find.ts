@@ -15,7 +15,7 @@ import { forwardedRequest } from "../support/forward.js";
 import type { ShardedRead } from "../support/reading.js";
 import { answerTargeted } from "../support/reading.js";
 import { traceTargeted } from "../trace.js";
-import { aggregateInstead, resolveView } from "../views/index.js";
+import { readView } from "../views/index.js";
 
 export const find: Command = {
   name: "find",
@@ -26,9 +26,7 @@ export const find: Command = {
       answerTargeted(context, request, "filter", (sharded) => findOnSeveral(context, request, sharded));
     // A sharded collection is no view: most reads need not look.
     if (context.catalog.collection(ns)) return read();
-    return resolveView(context, ns).then((view) =>
-      view ? aggregateInstead(context, request, view) : read(),
-    );
+    return readView(context, request).then((reply) => reply ?? read());
   },
 };
 

@@ -14,7 +14,7 @@ import { missingField, optionalCount, optionalField, requiredField, wrongType } 
 import type { RouterCursor } from "../merging/cursorStore.js";
 import { passThroughMore } from "../merging/passThrough.js";
 import { isPassedOver } from "../merging/shardCursor.js";
-import { withCollection } from "../support/collections.js";
+import { withCollections } from "../support/collections.js";
 import { checkSameSession } from "../support/cursorOrigin.js";
 import { forwardedRequest } from "../support/forward.js";
 
@@ -26,8 +26,8 @@ export const getMore: Command = {
     const ns = `${request.db}.${collectionOf(request)}`;
     // 0 is no measure, here as on a shard.
     const count = optionalCount(request, "batchSize") || Infinity;
-    // The cursor's own namespace is held: a migration may be draining it just now.
-    return withCollection(context, ns, async () => {
+    // The namespaces that it reads are held: a migration may be draining it just now.
+    return withCollections(context, [ns, ...(context.cursors.readBy(id) ?? [])], async () => {
       const cursor = context.cursors.get(id);
       // What is wrong with the request leaves the cursor as it is.
       checkSameSession(id, cursor.origin, request);

@@ -15,6 +15,7 @@ import type { ShardedCollection, ZoneRange } from "../catalog/entries.js";
 import type { Command, RouterContext } from "../context.js";
 import { checkSupport, checkUniqueIndexes, supportingIndexes } from "../ddl/indexRules.js";
 import { indexesOn, multikeyOn } from "../ddl/shardCollections.js";
+import { existsUnsharded } from "../ddl/refine.js";
 import { checkZonesFit } from "../ddl/zoneLayout.js";
 import { inProgress } from "../resharding/guard.js";
 import type { ReshardOptions } from "../resharding/options.js";
@@ -47,8 +48,8 @@ export const reshardCollection: Command = {
       if (error !== undefined) throw error;
       return okReply();
     }
-    const plan = await withCollection(context, options.ns, (collection) =>
-      planFor(context, request, options, mustBeThere(context, collection, options)),
+    const plan = await withCollection(context, options.ns, async (collection) =>
+      planFor(context, request, options, await mustBeThere(context, collection, options)),
     );
     if (plan) await reshard(context, plan);
     return okReply();
@@ -56,16 +57,16 @@ export const reshardCollection: Command = {
 };
 
 /** @throws CommandError NamespaceNotFound (26), NamespaceNotSharded (118) */
-function mustBeThere(
+async function mustBeThere(
   context: RouterContext,
   collection: ShardedCollection | undefined,
-  { ns, db }: ReshardOptions,
-): ShardedCollection {
+  options: ReshardOptions,
+): Promise<ShardedCollection> {
   if (collection) return collection;
-  if (!context.catalog.database(db)) {
-    throw new CommandError(ErrorCode.NamespaceNotFound, `Database ${db} does not exist`);
+  if (await existsUnsharded(context, options)) {
+    throw new CommandError(ErrorCode.NamespaceNotSharded, "Collection has to be a sharded collection.");
   }
-  throw new CommandError(ErrorCode.NamespaceNotSharded, `Collection ${ns} has to be a sharded collection.`);
+  throw new CommandError(ErrorCode.NamespaceNotFound, `Namespace ${options.ns} does not exist`);
 }
 
 /** @returns undefined when there is nothing to do */
@@ -110,7 +111,6 @@ async function planFor(
     originatingCommand: request.body.slice(),
     minimumDurationMs: options.demoMode ? 0 : MINIMUM_MS,
     zones: isSame && !options.zones ? undefined : zones,
-    userUuid: options.reshardingUUID,
   };
 }
 

@@ -11,7 +11,7 @@ import { bodyField, CommandError, ErrorCode, okReply } from "../../protocol/inde
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { Chunk } from "../catalog/chunkMap.js";
 import type { Command, RouterContext } from "../context.js";
-import { logSplit } from "../ddl/splitAt.js";
+import { splitAt } from "../ddl/splitAt.js";
 import { keysOf } from "../ddl/splitKeys.js";
 import { median } from "../ddl/splitPoints.js";
 import type { ChunkArguments } from "../support/arguments.js";
@@ -39,8 +39,7 @@ export const split: Command = {
       const { chunk, point } = middle
         ? atMiddle(collection, middle)
         : await atMedian(context, collection, chosen);
-      await context.catalog.splitChunk(collection, chunk, [point]);
-      await logSplit(context, collection, chunk, [point]);
+      await splitAt(context, collection, chunk, [point]);
     });
     return okReply();
   },

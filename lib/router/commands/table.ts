@@ -108,6 +108,7 @@ import { shardCollection } from "./shardCollection.js";
 import { shardDrainingStatus } from "./shardDrainingStatus.js";
 import { shutdown } from "./shutdown.js";
 import { split } from "./split.js";
+import { splitVector } from "./splitVector.js";
 import { startShardDraining } from "./startShardDraining.js";
 import { stopShardDraining } from "./stopShardDraining.js";
 import { unshardCollection } from "./unshardCollection.js";
@@ -219,6 +220,7 @@ export const COMMANDS: readonly Command[] = [
   shardDrainingStatus,
   shutdown,
   split,
+  splitVector,
   startSession,
   startShardDraining,
   stopShardDraining,

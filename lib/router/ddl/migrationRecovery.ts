@@ -14,7 +14,7 @@ import type { ShardedCollection } from "../catalog/entries.js";
 import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import { deleteByIds } from "../support/collections.js";
-import { detached } from "../support/values.js";
+import { detached, sameUuid } from "../support/values.js";
 import { quietly } from "./fanOut.js";
 import { readChunk, scanRange } from "./range.js";
 import { describeOn } from "./shardCollections.js";
@@ -110,7 +110,8 @@ export async function recoverMigrations(context: RouterContext): Promise<void> {
 }
 
 /**
- * Deletes what a shard has of a range that is another's.
+ * Deletes what a shard has of a range that is another's. Chunks may have been cut and moved since the range was: what is
+ * the shard's own now stays.
  * @throws CommandError what the shard says
  */
 async function deleteRange(
@@ -119,31 +120,35 @@ async function deleteRange(
   { min, max }: Pick<MovingRange, "min" | "max">,
   shard: string,
 ): Promise<void> {
+  const { key, chunks } = collection;
   const range = { min, max, shard };
+  const strangersIn = async (batches: AsyncIterable<readonly Uint8Array[]>): Promise<RawValue[]> => {
+    const ids: RawValue[] = [];
+    for await (const batch of batches) {
+      for (const document of batch) {
+        if (chunks.ownerOf(key.chunkOf(document, chunks)) === shard) continue;
+        ids.push(detached(getField(document, "_id")!));
+      }
+    }
+    return ids;
+  };
   let ids: RawValue[];
   try {
-    ids = await idsIn(readChunk(context, collection, { index: -1, ...range }, ID_ONLY));
+    ids = await strangersIn(readChunk(context, collection, { index: -1, ...range }, idAndKey(collection)));
   } catch (error) {
     if (!(error instanceof CommandError) || error.code !== ErrorCode.IndexNotFound) throw error;
     // A recipient that has not even got the collection has no copies; without an index they have to be looked for.
     const isThere = await describeOn(context, shard, collection);
-    ids = isThere ? await idsIn(scanRange(context, collection, range)) : [];
+    ids = isThere ? await strangersIn(scanRange(context, collection, range)) : [];
   }
   await deleteByIds(context, shard, collection, ids);
 }
 
-const ID_ONLY = new DocumentWriter().int32("_id", 1).finish();
-
-async function idsIn(batches: AsyncIterable<readonly Uint8Array[]>): Promise<RawValue[]> {
-  const ids: RawValue[] = [];
-  for await (const batch of batches) {
-    for (const document of batch) ids.push(detached(getField(document, "_id")!));
+/** The whole `_id` and the key's fields. */
+function idAndKey({ key }: ShardedCollection): Uint8Array {
+  const projection = new DocumentWriter().int32("_id", 1);
+  for (const path of key.paths) {
+    if (path !== "_id" && !path.startsWith("_id.")) projection.int32(path, 1);
   }
-  return ids;
-}
-
-function sameUuid(a: RawValue, b: RawValue): boolean {
-  const left = a.bytes.subarray(a.start, a.end);
-  const right = b.bytes.subarray(b.start, b.end);
-  return left.length === right.length && left.every((byte, i) => byte === right[i]);
+  return projection.finish();
 }

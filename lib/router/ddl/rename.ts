@@ -7,16 +7,15 @@
  *     4 drop     what was put aside
  *
  * The caller holds both names alone, so for clients it is one step. Up to 3 every step can be taken back, in reverse
- * order; after 3 the collection has its new name whatever happens.
+ * order; after 3 the collection has its new name whatever happens. Whoever dies in between: renameRecovery.ts.
  */
-import { ErrorCode, failureOf, isOk, request } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import type { TrackedCollection } from "../catalog/tracked.js";
-import { isUnreachable } from "../catalog/unreachable.js";
 import type { RouterContext } from "../context.js";
 import type { Namespace } from "../support/arguments.js";
-import { quietly } from "./fanOut.js";
-import { describeOn, dropOn, shardsWithParts } from "./shardCollections.js";
+import type { Renaming } from "./renameRecovery.js";
+import { finishRenamingSometime, noteRenaming } from "./renameRecovery.js";
+import { describeOn, shardsWithParts } from "./shardCollections.js";
 
 /** One end of a renaming. */
 export interface RenameEnd extends Namespace {
@@ -32,59 +31,34 @@ export interface RenameEnd extends Namespace {
  * @throws CommandError what a shard or the config server refused; nothing has changed then
  */
 export async function renameOnShards(context: RouterContext, from: RenameEnd, to: RenameEnd): Promise<void> {
-  const { catalog, shards } = context;
-  const aside = asideName(context);
-  const undo: (() => Promise<unknown>)[] = [];
-  const rename = async (shard: string, source: string, target: string): Promise<void> => {
-    const back = (): Promise<void> => renameBack(context, shard, target, source);
-    try {
-      await shards.must(shard, "admin", { renameCollection: source, to: target });
-    } catch (error) {
-      // Where the reply is lost it may have happened; if it has not, there is nothing to take back (26).
-      if (isUnreachable(error)) undo.push(back);
-      throw error;
-    }
-    undo.push(back);
+  const { catalog, shards, ids } = context;
+  const renaming: Renaming = {
+    id: ids.objectId(),
+    from: from.ns,
+    to: to.ns,
+    aside: asideName(context),
+    uuid: from.collection?.uuid,
+    parts: partsOf(context, from),
   };
+  const rename = (shard: string, source: string, target: string): Promise<unknown> =>
+    shards.must(shard, "admin", { renameCollection: source, to: target });
   const details = { source: from.ns, destination: to.ns };
   await catalog.log("renameCollection.start", from.ns, details, from.primary);
-  const asideOn: string[] = [];
+  let isDone = false;
   try {
+    await noteRenaming(context, renaming);
     for (const shard of shards.ids) {
-      if (!(await describeOn(context, shard, to))) continue;
-      await rename(shard, to.ns, `${to.db}.${aside}`);
-      asideOn.push(shard);
+      if (await describeOn(context, shard, to)) await rename(shard, to.ns, `${to.db}.${renaming.aside}`);
     }
-    for (const shard of partsOf(context, from)) await rename(shard, from.ns, to.ns);
+    for (const shard of renaming.parts) await rename(shard, from.ns, to.ns);
     await catalog.renameCollection(to.ns, from.collection, to.collection);
+    isDone = true;
   } catch (error) {
-    for (const back of undo.reverse()) await quietly(context, "a renaming could not be taken back", back);
-    throw error;
+    // Where the reply of the commit was lost it may have happened all the same.
+    if (!(await finishRenamingSometime(context, renaming))) throw error;
   }
-  for (const shard of asideOn) {
-    await quietly(context, "a replaced collection was not dropped", () =>
-      dropOn(context, shard, { db: to.db, name: aside }),
-    );
-  }
+  if (isDone) await finishRenamingSometime(context, renaming);
   await catalog.log("renameCollection.end", from.ns, details, from.primary);
-}
-
-/** Renames if there is something to rename; a shard that does not answer gets to it when it does. */
-async function renameBack(
-  { shards }: RouterContext,
-  shard: string,
-  source: string,
-  target: string,
-): Promise<void> {
-  const command = request("admin", { renameCollection: source, to: target });
-  try {
-    const reply = await shards.run(shard, command);
-    const failure = isOk(reply) ? undefined : failureOf(reply);
-    if (failure && failure.code !== ErrorCode.NamespaceNotFound) throw failure;
-  } catch (error) {
-    if (!isUnreachable(error)) throw error;
-    shards.owe(shard, command, ErrorCode.NamespaceNotFound);
-  }
 }
 
 function partsOf(context: RouterContext, { collection, primary }: RenameEnd): string[] {

@@ -6,12 +6,13 @@
  *                          is it there? if not, make it: options and indexes as on
  *                          another shard that has it, else the shard key's index
  *
- * A real shard has its collections on disk, and nothing is missing. Our own keeps
- * everything in memory and comes back empty, while the catalog still gives it its
- * chunks. Without this, the next insert would create the collection anew without
- * its indexes: a unique index would no longer hold, a query would scan. What can't
- * be had back is data: documents, unsharded collections and views of the shard,
- * and those indexes of a sharded collection that no other shard has.
+ * A real shard has its collections on disk and our own its journal, if it was given
+ * a directory: nothing is missing then. One without keeps everything in memory and
+ * comes back empty, while the catalog still gives it its chunks. Without this, the
+ * next insert would create the collection anew without its indexes: a unique index
+ * would no longer hold, a query would scan. What such a shard can't have back is
+ * data: documents, unsharded collections and views, and those indexes of a sharded
+ * collection that no other shard has.
  *
  * No locks are taken: commands on these collections wait for us already (the
  * registry sends nothing to the shard before), and what is there already stays.

@@ -62,6 +62,8 @@ export interface Aggregation {
   readonly state: HostState;
   /** What the pipeline's stages read; its own collection only where they read it once more. */
   readonly reach: Reach;
+  /** The collections behind a view that its shard reads by itself. */
+  readonly behind?: ReadonlySet<string> | undefined;
 }
 
 /** How an aggregation on a collection is carried out. */
@@ -104,6 +106,13 @@ export function pipelineOf(request: Request): Uint8Array[] {
     }
     return asDocument(value);
   });
+}
+
+/** The collections that a shard reads for an aggregation beside the one that its cursor is named after. */
+export function readOnShard({ reach, behind }: Aggregation, plan: AggregationPlan): ReadonlySet<string> {
+  // What is not passed on whole, the router has fetched before the cursor opened.
+  if (plan.kind !== "whole") return behind ?? new Set();
+  return behind ? new Set([...reach.collections, ...behind]) : reach.collections;
 }
 
 /** The collection that a pipeline ends by writing. */

@@ -35,6 +35,8 @@ export interface CursorOrigin {
   readonly noTimeout?: boolean;
   /** A shard that is gone ends the cursor instead of failing it (`allowPartialResults`). */
   readonly partial?: boolean;
+  /** Other collections that the shard reads for it: joined ones, those behind a view. */
+  readonly reads?: ReadonlySet<string>;
 }
 
 /** One open cursor of a client. */
@@ -174,6 +176,11 @@ export class CursorStore {
     return cursor;
   }
 
+  /** The collections that an open cursor reads beside its own: nothing may move away from under a getMore. */
+  readBy(id: bigint): ReadonlySet<string> | undefined {
+    return this.#open.get(id)?.origin.reads;
+  }
+
   /** Ends a cursor for a client, at once or after the batch that is being made; false when there is none. */
   async kill(id: bigint): Promise<boolean> {
     const cursor = this.#open.get(id);
@@ -201,8 +208,9 @@ export class CursorStore {
    */
   async drain(ns: string, shards: readonly string[]): Promise<void> {
     for (const cursor of this.#open.values()) {
-      // A cursor on a view has the view's name; what it reads the cursors beneath it say.
-      const reading = cursor.cursors.filter((each) => each.ns === ns);
+      // A cursor on a view has the view's name; what it reads the cursors beneath it say, or whoever opened it.
+      const all = cursor.origin.reads?.has(ns) === true;
+      const reading = cursor.cursors.filter((each) => all || each.ns === ns);
       if (reading.length === 0) continue;
       for (const shardCursor of reading) {
         if (shards.includes(shardCursor.shard)) await shardCursor.drain();

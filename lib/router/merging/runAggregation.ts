@@ -29,14 +29,14 @@ import type { ShardedCollection } from "../catalog/entries.js";
 import type { RouterContext } from "../context.js";
 import { homeOf, optionalCount, optionalDocument } from "../context.js";
 import { optionsOn } from "../support/collations.js";
-import { withCollection } from "../support/collections.js";
+import { withCollections } from "../support/collections.js";
 import type { Changes } from "../support/forward.js";
 import { forwardedRequest } from "../support/forward.js";
 import type { TraceRecord } from "../trace.js";
 import { traceTargeted, traceUnsharded } from "../trace.js";
 import { isAllOn, reachOf } from "../views/reach.js";
 import type { ResolvedView } from "../views/resolve.js";
-import { resolveView, wholeView, wrongViewCollation } from "../views/resolve.js";
+import { behindView, resolveView, wholeView, wrongViewCollation } from "../views/resolve.js";
 import type { Aggregation, AggregationPlan } from "./aggregation.js";
 import { pipelineOf, planAggregation, writtenBy } from "./aggregation.js";
 import type { ForeignRead } from "./foreignReads.js";
@@ -77,24 +77,33 @@ export async function withAggregation<T>(
   work: (aggregation: Aggregation, view: ResolvedView | undefined) => Promise<T>,
 ): Promise<T> {
   const own = pipelineOf(request);
-  const view = tellsOfItself(own) ? undefined : await resolveView(context, ns);
-  const pipeline = view ? [...view.pipeline, ...own] : own;
   const { db } = request;
-  const reads = view?.ns ?? ns;
-  const reach = await reachOf(context, db, [], pipeline);
-  const written = writtenBy(pipeline, db);
-  const names = [ns, reads, ...reach.collections, ...reach.views];
-  if (written) names.push(`${written.db}.${written.collection}`);
-  return withCollections(context, names, async () => {
-    const collection = context.catalog.collection(reads);
-    const source = { db, collection: reads.slice(db.length + 1) };
-    await refuseShardedJoins(context, pipeline, db);
-    const collationSpec = await collationFor(context, request, ns, view, source, collection, reach);
-    const state: HostState = { fetched: new Map(), target: undefined, step: deadline(context, request) };
-    const host = new RouterPipelineHost({ db, collection: ns.slice(db.length + 1) }, state);
-    const options: ExpressionOptions = { ...optionsOn(context, request, collection, collationSpec), host };
-    return work({ request, ns, source, collection, pipeline, options, collationSpec, state, reach }, view);
-  });
+  for (;;) {
+    const view = tellsOfItself(own) ? undefined : await resolveView(context, ns);
+    const pipeline = view ? [...view.pipeline, ...own] : own;
+    const reads = view?.ns ?? ns;
+    const reach = await reachOf(context, db, [], pipeline);
+    // Of a view that its shard reads by itself, nothing may move away from there meanwhile.
+    const behind = view || tellsOfItself(own) ? undefined : await behindView(context, ns);
+    const written = writtenBy(pipeline, db);
+    const names = [ns, reads, ...reach.collections, ...reach.views];
+    if (behind) names.push(...behind.collections, ...behind.views);
+    if (written) names.push(`${written.db}.${written.collection}`);
+    const outcome = await withCollections(context, names, async () => {
+      if (behind && !isAllOn(context, homeOf(context, db).shard, behind)) return undefined;
+      const collection = context.catalog.collection(reads);
+      const source = { db, collection: reads.slice(db.length + 1) };
+      await refuseShardedJoins(context, pipeline, db);
+      const collationSpec = await collationFor(context, request, ns, view, source, collection, reach);
+      const state: HostState = { fetched: new Map(), target: undefined, step: deadline(context, request) };
+      const host = new RouterPipelineHost({ db, collection: ns.slice(db.length + 1) }, state);
+      const options: ExpressionOptions = { ...optionsOn(context, request, collection, collationSpec), host };
+      const aggregation = { request, ns, source, collection, pipeline, options, collationSpec, state, reach };
+      return { value: await work({ ...aggregation, behind: behind?.collections }, view) };
+    });
+    if (outcome) return outcome.value;
+    // Something behind the view has moved before its name was held: it is resolved anew.
+  }
 }
 
 /** Stages about a namespace itself, or over none: they tell of a view, not of what it reads. */
@@ -103,17 +112,6 @@ const OF_THE_NAME: ReadonlySet<string> = new Set(["$collStats", "$listCatalog"])
 function tellsOfItself([first]: readonly Uint8Array[]): boolean {
   const name = first && stageOf(first).name;
   return name !== undefined && (OF_THE_NAME.has(name) || collectionless(name) === "only");
-}
-
-/** Runs `work` with collections shared with others. */
-function withCollections<T>(
-  context: RouterContext,
-  names: readonly string[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const [first, ...rest] = [...new Set(names)].sort();
-  if (first === undefined) return work();
-  return withCollection(context, first, () => withCollections(context, rest, work));
 }
 
 /**

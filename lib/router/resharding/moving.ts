@@ -71,7 +71,9 @@ export async function planUnshard(
   checkFree(context, names);
   if (sharded) {
     const shard = to ?? (await leastLoadedShard(context));
-    return planOn(context, request, "unshardCollection", names, { collection: sharded }, shard);
+    const plan = planOn(context, request, "unshardCollection", names, { collection: sharded }, shard);
+    // Its zone ranges were ranges of its shard key.
+    return { ...plan, zones: [] };
   }
   const found = await unsharded(context, names);
   if (!found) throw new CommandError(ErrorCode.NamespaceNotFound, `Collection ${names.ns} does not exist`);

@@ -1,15 +1,15 @@
 /** The arguments of reshardCollection and what is wrong with them by themselves: pure reading (facts-mongos.md §8.2). */
 import type { RawValue } from "../../bson/index.js";
-import { asDocument, asString, BsonType, elements, fields, getField, MIN_KEY } from "../../bson/index.js";
+import { asDocument, asString, BsonType, elements, getField } from "../../bson/index.js";
 import type { Request } from "../../protocol/index.js";
 import { bodyField, CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ZoneRange } from "../catalog/entries.js";
 import { flag, missingField, optionalField, optionalNumber, wrongType } from "../context.js";
+import { checkRange, fullRange } from "../ddl/zoneRanges.js";
 import { ShardKeyPattern } from "../keys/shardKeyPattern.js";
 import type { Rules } from "../rules.js";
 import type { Namespace } from "../support/arguments.js";
 import { namespaceArgument } from "../support/arguments.js";
-import { detached } from "../support/values.js";
 
 /** What a reshardCollection asks for. */
 export interface ReshardOptions extends Namespace {
@@ -24,7 +24,6 @@ export interface ReshardOptions extends Namespace {
   readonly demoMode: boolean;
   /** An index for the new key is made where there is none. */
   readonly implicitlyCreateIndex: boolean;
-  readonly reshardingUUID: RawValue | undefined;
 }
 
 export const RESHARD_FIELDS = [
@@ -67,6 +66,7 @@ export function readReshardCollection(request: Request, rules: Rules, shards: nu
     throw new CommandError(ErrorCode.InvalidOptions, "Relaxed mode is not enabled, reject relaxed parameter");
   }
   flag(request, "performVerification");
+  checkUuid(request);
   const numInitialChunks = numberBetween(request, "numInitialChunks", MAX_CHUNKS) ?? DEFAULT_CHUNKS;
   if (numInitialChunks > shards * MAX_CHUNKS_PER_SHARD) {
     throw new CommandError(
@@ -90,7 +90,6 @@ export function readReshardCollection(request: Request, rules: Rules, shards: nu
     forceRedistribution: flag(request, "forceRedistribution"),
     demoMode: flag(request, "demoMode"),
     implicitlyCreateIndex: flag(request, "implicitlyCreateIndex", true),
-    reshardingUUID: uuidArgument(request),
   };
 }
 
@@ -115,24 +114,25 @@ function numberBetween(request: Request, name: string, most: number): number | u
   throw new CommandError(51024, `BSON field '${name}' value must be ${limit}, actual value '${number}'`);
 }
 
-function uuidArgument(request: Request): RawValue | undefined {
+/** By `reshardingUUID` a client that lost its connection finds its operation again; here it is only checked. */
+function checkUuid(request: Request): void {
   const value = optionalField(request, "reshardingUUID");
-  if (!value) return undefined;
+  if (!value) return;
   // A UUID: 16 bytes of subtype 4.
   const { bytes, start, end, type } = value;
-  if (type === BsonType.binary && bytes[start + 4] === 4 && end - start === 21) return detached(value);
+  if (type === BsonType.binary && bytes[start + 4] === 4 && end - start === 21) return;
   throw wrongType(request, "reshardingUUID", "binData");
 }
 
 /**
  * `zones: [{min, max, zone}]`
- * @throws CommandError TypeMismatch (14), Location40414, ShardKeyNotFound (61), FailedToParse (9)
+ * @throws CommandError TypeMismatch (14), Location40414, ShardKeyNotFound (61), FailedToParse (9), InvalidOptions (72)
  */
 function zonesArgument(request: Request, key: ShardKeyPattern): ZoneRange[] | undefined {
   const value = optionalField(request, "zones");
   if (!value) return undefined;
   if (value.type !== BsonType.array) throw wrongType(request, "zones", "array");
-  const zones = elements(asDocument(value)).map((element, i): ZoneRange => {
+  return elements(asDocument(value)).map((element, i): ZoneRange => {
     const path = `zones.${i}`;
     if (element.type !== BsonType.object) throw wrongType(request, path, "object");
     const zone = asDocument(element);
@@ -147,23 +147,12 @@ function zonesArgument(request: Request, key: ShardKeyPattern): ZoneRange[] | un
     const bound = (name: string): Uint8Array => {
       const found = field(name);
       if (found.type !== BsonType.object) throw wrongType(request, `${path}.${name}`, "object");
-      return fullBound(asDocument(found), key);
+      return asDocument(found);
     };
     const name = field("zone");
     if (name.type !== BsonType.string) throw wrongType(request, `${path}.zone`, "string");
-    return { min: bound("min"), max: bound("max"), zone: asString(name) };
+    const range = { min: bound("min"), max: bound("max") };
+    checkRange(range);
+    return { ...fullRange(range, key), zone: asString(name) };
   });
-  return zones;
-}
-
-/** A bound of the whole key: what it does not say is MinKey. */
-function fullBound(bound: Uint8Array, key: ShardKeyPattern): Uint8Array {
-  const given = fields(bound);
-  if (given.length > key.paths.length || given.some(([name], i) => name !== key.paths[i])) {
-    throw new CommandError(
-      ErrorCode.ShardKeyNotFound,
-      `a zone bound is not a prefix of the shard key ${key.text}`,
-    );
-  }
-  return key.boundOf(key.paths.map((_, i) => given[i]?.[1] ?? MIN_KEY));
 }

@@ -37,6 +37,4 @@ export interface ReshardingPlan {
   readonly minimumDurationMs: number;
   /** The zone ranges that replace the namespace's; as they are when absent. */
   readonly zones?: readonly ZoneRange[] | undefined;
-  /** `reshardingUUID`: by which the user knows this operation. */
-  readonly userUuid?: RawValue | undefined;
 }

@@ -22,6 +22,7 @@ import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { ShardedCollection } from "../catalog/entries.js";
 import { writeNewChunks } from "../catalog/reshardWrites.js";
 import type { RouterContext } from "../context.js";
+import { homeOf } from "../context.js";
 import type { IndexSpec } from "../ddl/indexRules.js";
 import { quietly } from "../ddl/fanOut.js";
 import { withCollectionAlone } from "../support/collections.js";
@@ -46,6 +47,8 @@ const APPLY_EVERY_MS = 1000;
 const FEW_CHANGES = 100;
 /** …or after so many times: writers may be as fast as the copy is. */
 const MOST_ROUNDS = 20;
+/** Both sides are counted so often, where documents expire between the last changes and that. */
+const MOST_LOOKS = 4;
 
 /**
  * Carries out a resharding. The caller must not hold the collection.
@@ -72,9 +75,9 @@ export async function reshard(context: RouterContext, plan: ReshardingPlan): Pro
 
 class Resharding {
   readonly #plan: ReshardingPlan;
-  readonly #operation: ReshardingOperation;
-  readonly #copier: Copier;
-  readonly #captures: Captures;
+  #operation!: ReshardingOperation;
+  #copier!: Copier;
+  #captures!: Captures;
   /** False where a donor can't tell what was changed: writers have to wait. */
   #captured = true;
   #indexes: readonly IndexSpec[] = [];
@@ -85,9 +88,17 @@ class Resharding {
     private readonly running: RunningResharding,
   ) {
     this.#plan = running.plan;
+    this.#aim();
+  }
+
+  /** Finds out who gives and who gets: what moves before the collection is held alone may change that. */
+  #aim(): void {
+    const { context, running } = this;
     this.#operation = operationOf(context, running.plan);
     this.#copier = new Copier(context, this.#operation, running);
     const { uuid, donors, recipients } = this.#operation;
+    running.donors.clear();
+    running.recipients.clear();
     this.#captures = new Captures(context, this.#operation, uuid, donors);
     for (const donor of donors) running.donors.set(donor, noProgress());
     for (const recipient of recipients) running.recipients.set(recipient, noProgress());
@@ -99,6 +110,7 @@ class Resharding {
     try {
       await withCollectionAlone(context, ns, async (collection) => {
         this.#checkSource(collection);
+        this.#aim();
         await this.#prepare();
         if (!this.#captured) await this.#copyAlone();
       });
@@ -120,7 +132,8 @@ class Resharding {
     const same =
       "collection" in source
         ? collection !== undefined && compareValues(collection.uuid, source.collection.uuid) === 0
-        : collection === undefined;
+        : collection === undefined &&
+          homeOf(this.context, ns.slice(0, ns.indexOf(".")), ns).shard === source.shard;
     if (same) return;
     throw new CommandError(ErrorCode.ConflictingOperationInProgress, `${ns} has changed meanwhile`);
   }
@@ -237,14 +250,22 @@ class Resharding {
     this.#enter("done");
   }
 
-  /** @throws CommandError when a document is missing or too many */
+  /**
+   * Nobody writes, but documents may expire on the donors all the same.
+   * @throws CommandError when a document is missing or too many
+   */
   async #verify(): Promise<void> {
-    const { donors, recipients } = await this.#copier.counts();
-    if (donors === recipients) return;
-    throw new CommandError(
-      ErrorCode.OperationFailed,
-      `the copy of ${this.#plan.ns} has ${recipients} documents, the collection has ${donors}`,
-    );
+    for (let look = 1; ; look++) {
+      const { donors, recipients } = await this.#copier.counts();
+      if (donors === recipients) return;
+      if (!this.#captured || look === MOST_LOOKS) {
+        throw new CommandError(
+          ErrorCode.OperationFailed,
+          `the copy of ${this.#plan.ns} has ${recipients} documents, the collection has ${donors}`,
+        );
+      }
+      await this.#copier.apply(this.#captures, true);
+    }
   }
 
   /** Something has failed. @returns whether the decision was taken all the same: only its reply was lost, or what came after */

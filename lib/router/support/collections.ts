@@ -28,6 +28,20 @@ export async function withCollection<T>(
   }
 }
 
+/** Runs an operation that reads several collections: shares all their names, taken in the order that everybody keeps. */
+export function withCollections<T>(
+  context: RouterContext,
+  names: Iterable<string>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const sorted = [...new Set(names)].sort();
+  const take = (position: number): Promise<T> => {
+    const ns = sorted[position];
+    return ns === undefined ? work() : withCollection(context, ns, () => take(position + 1));
+  };
+  return take(0);
+}
+
 /** Runs a change of the collection's map, or a write that nobody may interleave: has the namespace alone. */
 export function withCollectionAlone<T>(
   context: RouterContext,

@@ -66,35 +66,39 @@ export function answerTargeted(
   });
 }
 
-/** Sends a command whole to the home of an unsharded collection. */
+/**
+ * Sends a command whole to the home of an unsharded collection.
+ * @param reads other collections that the shard reads for it; the caller holds their names too
+ */
 export async function answerUnsharded(
   context: RouterContext,
   request: Request,
   ns: string,
-  op = request.command,
+  reads?: ReadonlySet<string>,
 ): Promise<Reply> {
   const { shard, exists } = homeOf(context, request.db, ns);
-  const record = traceUnsharded(op, ns, shard, context.environment.now());
+  const record = traceUnsharded(request.command, ns, shard, context.environment.now());
   if (!exists) {
     record.targeting = "none";
     record.shards = [];
   }
-  const reply = await byOneShard(context, request, ns, shard, record.shards[0]);
+  const reply = await byOneShard(context, request, ns, shard, record.shards[0], reads);
   context.trace.add(record);
   return reply;
 }
 
-/** Sends a command whole to the one shard that it targets. */
+/** Sends a command whole to the one shard that it targets; `reads` as for {@link answerUnsharded}. */
 export async function answerByOneShard(
   context: RouterContext,
   request: Request,
   collection: ShardedCollection,
   target: Targeting,
+  reads?: ReadonlySet<string>,
 ): Promise<Reply> {
   const record = traceTargeted(request.command, collection, target, context.environment.now());
   const work = { shard: target.shards[0]! };
   record.shards.push(work);
-  const reply = await byOneShard(context, request, collection.ns, work.shard, work);
+  const reply = await byOneShard(context, request, collection.ns, work.shard, work, reads);
   context.trace.add(record);
   return reply;
 }
@@ -106,8 +110,9 @@ function byOneShard(
   ns: string,
   shard: string,
   work: ShardWork | undefined,
+  reads: ReadonlySet<string> | undefined,
 ): Promise<Reply> {
-  const origin = originOf(request);
+  const origin = reads ? { ...originOf(request), reads } : originOf(request);
   const reply = passThrough(context, shard, forwardedRequest(request), work, origin);
   if (request.command !== "find" || !origin.partial) return reply;
   return reply.catch((error: unknown) => {

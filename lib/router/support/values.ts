@@ -15,3 +15,10 @@ export function uuidText({ bytes, end }: RawValue): string {
   );
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
+
+/** Whether two UUIDs are the same. */
+export function sameUuid(a: RawValue, b: RawValue): boolean {
+  const left = a.bytes.subarray(a.start, a.end);
+  const right = b.bytes.subarray(b.start, b.end);
+  return left.length === right.length && left.every((byte, i) => byte === right[i]);
+}

@@ -8,6 +8,7 @@
  * says the same under both.
  */
 import type { Environment } from "../../protocol/index.js";
+import { CommandError, ErrorCode } from "../../protocol/index.js";
 
 /** How the router waits. */
 export type ClockKind = "virtual" | "real";
@@ -18,6 +19,7 @@ export class Waiting {
   readonly #environment: Environment;
   #skipped = 0;
   readonly #sleepers = new Set<() => void>();
+  #closed = false;
 
   /** A real clock needs an environment with timers. */
   constructor(environment: Environment, kind: ClockKind) {
@@ -39,6 +41,8 @@ export class Waiting {
    * Lets time pass.
    * @param milliseconds how long; nothing happens for 0 or less
    * @param wakeUp resolves to end the waiting early
+   * @throws CommandError InterruptedAtShutdown (11600) on a real clock when the router closes, or has closed: whoever waits
+   * in a loop ends there
    */
   async wait(milliseconds: number, wakeUp?: Promise<unknown>): Promise<void> {
     if (!(milliseconds > 0)) return;
@@ -47,6 +51,7 @@ export class Waiting {
       this.#skipped += milliseconds;
       return;
     }
+    this.#checkOpen();
     await new Promise<void>((resolve) => {
       const done = (): void => {
         cancel();
@@ -57,10 +62,16 @@ export class Waiting {
       this.#sleepers.add(done);
       void wakeUp?.then(done, done);
     });
+    this.#checkOpen();
   }
 
   /** Ends all waiting at once: the router closes. */
   close(): void {
+    this.#closed = true;
     for (const wake of [...this.#sleepers]) wake();
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new CommandError(ErrorCode.InterruptedAtShutdown, "interrupted at shutdown");
   }
 }

@@ -1,5 +1,5 @@
 /** Views through the router: knowing them, resolving them, reading them. */
-export { aggregateInstead, asAggregate } from "./reading.js";
+export { asAggregate, readView } from "./reading.js";
 export { isAllOn, reachOf, type Reach } from "./reach.js";
 export {
   isView,

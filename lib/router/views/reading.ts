@@ -4,12 +4,15 @@
  */
 import { asDocument, asNumber, BsonType, DocumentWriter, elements, getField } from "../../bson/index.js";
 import type { Reply, Request } from "../../protocol/index.js";
-import { isOk, okReply, READ_FIELDS, readCursorReply } from "../../protocol/index.js";
+import { collectionNamespace, isOk, okReply, READ_FIELDS, readCursorReply } from "../../protocol/index.js";
 import { countAsAggregate, distinctAsAggregate, findAsAggregate } from "../../query/index.js";
 import { aggregate } from "../commands/aggregate.js";
 import type { RouterContext } from "../context.js";
-import { checkFields } from "../context.js";
-import type { ResolvedView } from "./resolve.js";
+import { checkFields, homeOf } from "../context.js";
+import { withCollections } from "../support/collections.js";
+import { answerUnsharded } from "../support/reading.js";
+import { isAllOn } from "./reach.js";
+import { behindView, resolveView } from "./resolve.js";
 
 /** What each reading command takes; no shard sees the command that would check. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = READ_FIELDS;
@@ -32,17 +35,37 @@ export function asAggregate(request: Request): Request {
 }
 
 /**
- * Answers a find, count or distinct on a view as an aggregation.
+ * Answers a find, count or distinct if it is on a view: its shard does where that has all that is behind the view, else
+ * the command becomes an aggregation.
  *
- * Call it while holding no lock: the aggregation takes those of all collections behind the view, in order.
+ * Call it while holding no lock: it takes those of all collections behind the view, in order.
  *
- * @param _view as `resolveView` gave it; the aggregation resolves it again under its locks
+ * @param ofShard makes the answer from the shard's
+ * @returns undefined for what is no view
  */
-export async function aggregateInstead(
+export async function readView(
   context: RouterContext,
   request: Request,
-  _view: ResolvedView,
-): Promise<Reply> {
+  ofShard: (reply: Reply) => Reply = (reply) => reply,
+): Promise<Reply | undefined> {
+  const ns = collectionNamespace(request);
+  for (;;) {
+    const behind = await behindView(context, ns);
+    if (!behind) return undefined;
+    if (await resolveView(context, ns)) return aggregateInstead(context, request);
+    const { collections, views } = behind;
+    const reply = await withCollections(context, [ns, ...collections, ...views], async () =>
+      isAllOn(context, homeOf(context, request.db).shard, behind)
+        ? answerUnsharded(context, request, ns, collections)
+        : undefined,
+    );
+    if (reply) return ofShard(reply);
+    // Something behind the view has moved before its name was held.
+  }
+}
+
+/** The aggregation resolves the view again, under its locks. */
+async function aggregateInstead(context: RouterContext, request: Request): Promise<Reply> {
   const reply = await aggregate.run(context, asAggregate(request));
   if (request.command === "find" || !isOk(reply)) return reply;
   const [row] = readCursorReply(reply).batch;

@@ -13,6 +13,7 @@
 import { CommandError, ErrorCode } from "../../protocol/index.js";
 import type { RouterContext } from "../context.js";
 import { homeOf } from "../context.js";
+import type { Reach } from "./reach.js";
 import { isAllOn, reachOf } from "./reach.js";
 
 /** Views on top of each other at most, and bytes of all their stages. */
@@ -53,7 +54,18 @@ export async function resolveView(context: RouterContext, ns: string): Promise<R
   return isAllOn(context, homeOf(context, db).shard, reach) ? undefined : view;
 }
 
-/** The same for every view. */
+/**
+ * What is behind a view: to be held while a shard reads the view by itself.
+ * @returns undefined for what is no view
+ */
+export async function behindView(context: RouterContext, ns: string): Promise<Reach | undefined> {
+  // Most names are no view, and the answer is here.
+  const definition = definitionOf(context, ns);
+  if (definition === undefined || (await definition) === undefined) return undefined;
+  return reachOf(context, databaseOf(ns), [nameOf(ns)], []);
+}
+
+/** {@link resolveView} for every view, wherever it can be answered. */
 export async function wholeView(context: RouterContext, ns: string): Promise<ResolvedView | undefined> {
   const db = databaseOf(ns);
   const first = await definitionOf(context, ns);

@@ -123,9 +123,19 @@ describe("a round", () => {
     expect(await cluster.admin({ balancerCollectionStatus: "test.c" })).toMatchObject({
       balancerCompliant: true,
     });
-    const splits = await cluster.all("config", { find: "changelog", filter: { what: "split" } });
-    expect(splits).toMatchObject([
-      { details: { splitPoints: [{ x: 20 }, { x: 40 }], owningShard: "shardA" } },
+    // As a split by hand is noted: three pieces, one entry each.
+    const splits = await cluster.all("config", { find: "changelog", filter: { what: "multi-split" } });
+    const before = { min: { x: new MinKey() }, max: { x: new MaxKey() } };
+    expect(splits.map(({ details }) => details)).toMatchObject([
+      {
+        before,
+        number: 1,
+        of: 3,
+        chunk: { min: { x: new MinKey() }, max: { x: 20 } },
+        owningShard: "shardA",
+      },
+      { before, number: 2, of: 3, chunk: { min: { x: 20 }, max: { x: 40 } } },
+      { before, number: 3, of: 3, chunk: { min: { x: 40 }, max: { x: new MaxKey() } } },
     ]);
   });
 
@@ -241,8 +251,11 @@ describe("when rounds run on a real clock", () => {
     await run({ balancerStop: 1 });
     expect(await fire()).toBe(10_000);
     expect(await run({ balancerStatus: 1 })).toMatchObject({ mode: "off", numBalancerRounds: 2 });
+    for (const x of [10, 20, 30, 40]) await run({ split: "test.c", middle: { x } });
     router.close();
     expect(timers.at(-1)!.off).toBe(true);
+    // Nor does a round that is running begin anything more.
+    expect(await run({ balancerRound: 1 })).toMatchObject({ migrations: [] });
   });
 });
 

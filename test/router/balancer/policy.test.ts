@@ -85,6 +85,8 @@ const BY_CHUNKS: readonly Row[] = [
   ["3 + 1, share 2", "A B", "AAAB", {}, ["chunksImbalance 0 A>B"]],
   ["a single chunk, share 0.5 ≈ 1", "A B", "A", {}, []],
   ["3 + 0, share 1.5 ≈ 2", "A B", "AAA", {}, ["chunksImbalance 0 A>B"]],
+  ["3 + 1 + 1: the share is 5 / 3, rounded up to 2", "A B C", "AAABC", {}, ["chunksImbalance 0 A>B"]],
+  ["2 + 1 + 1: the share is 4 / 3, rounded down to 1", "A B C", "AABC", {}, []],
   ["6 + 0 + 0: A can only give once in a round", "A B C", "AAAAAA", {}, ["chunksImbalance 0 A>B"]],
   [
     "4 + 4 + 0 + 0, share 2: two pairs at once",

@@ -152,6 +152,32 @@ describe("while a collection is resharded", () => {
     expect(twin).toMatchObject({ writeErrors: [{ code: 11000 }] });
   });
 
+  it("documents that expire while nobody may write are not missed", async () => {
+    const cluster = await prepared(100);
+    await cluster.ok("test", {
+      createIndexes: "c",
+      indexes: [{ key: { until: 1 }, name: "until", expireAfterSeconds: 0 }],
+    });
+    // The donor's TTL pass comes between the last changes and the count.
+    const donor = cluster.shards.get("shardA")!;
+    const { inner } = donor;
+    let counts = 0;
+    donor.inner = {
+      run: async (request) => {
+        if (request.command === "count" && ++counts === 1) {
+          await cluster.shard("shardA", "test", { delete: "c", deletes: [{ q: { _id: 7 }, limit: 1 }] });
+        }
+        return inner.run(request);
+      },
+    };
+    expect(await cluster.run("admin", RESHARD)).toMatchObject({ ok: 1 });
+    expect(counts).toBeGreaterThan(1);
+    const left = await cluster.all("test", { find: "c", sort: { _id: 1 } });
+    expect(left.map(({ _id }) => _id)).toEqual(
+      Array.from({ length: 100 }, (_, i) => i).filter((i) => i !== 7),
+    );
+  });
+
   it("its definition can't be changed", async () => {
     const cluster = await prepared(100);
     const replies: Doc[] = [];
@@ -280,5 +306,27 @@ describe("while a collection is resharded", () => {
     const insert = entries.find(({ op }) => op === "insert");
     expect(insert!.targeting.key).toBe('{ _id: "hashed" }');
     expect(await cluster.all("test", { find: "c" })).toHaveLength(101);
+  });
+});
+
+describe("a copy that is not complete", () => {
+  it("is never committed: both sides are counted before", async () => {
+    const cluster = await prepared(100);
+    const lost = whenCopying(cluster, async () => {
+      const [{ tempNs } = {}] = await cluster.all("config", { find: "reshardingOperations" });
+      const name = String(tempNs).slice("test.".length);
+      for (const id of cluster.shards.keys()) {
+        await cluster.shard(id, "test", { delete: name, deletes: [{ q: {}, limit: 1 }] });
+      }
+    });
+    expect(await cluster.run("admin", RESHARD)).toMatchObject({
+      code: 96,
+      errmsg: expect.stringMatching(
+        /^the copy of test\.c has 9[79] documents, the collection has 100$/,
+      ) as unknown,
+    });
+    await lost;
+    expect(await cluster.all("test", { find: "c", batchSize: 1000 })).toHaveLength(100);
+    expect(await isCopying(cluster)).toBe(false);
   });
 });

@@ -120,8 +120,28 @@ describe("reshardCollection", () => {
     ).toMatchObject({ code: 4952607 });
   });
 
+  it.each<[string, unknown[], number]>([
+    ["upside down", [{ min: { b: 20 }, max: { b: 10 }, zone: "high" }], 9],
+    ["of other fields", [{ min: { a: 1 }, max: { a: 2 }, zone: "high" }], 61],
+    ["of two kinds of fields", [{ min: { b: 1 }, max: { a: 2 }, zone: "high" }], 61],
+    [
+      "overlapping",
+      [
+        { min: { b: 1 }, max: { b: 9 }, zone: "high" },
+        { min: { b: 5 }, max: { b: 20 }, zone: "high" },
+      ],
+      178,
+    ],
+  ])("refuses zones that are %s", async (_what, zones, code) => {
+    const cluster = await prepared();
+    await cluster.admin({ addShardToZone: "shardB", zone: "high" });
+    const command = { reshardCollection: "test.c", key: { b: 1 }, zones };
+    expect(await cluster.run("admin", command)).toMatchObject({ ok: 0, code });
+  });
+
   it.each<[string, Doc, number]>([
     ["no such database", { reshardCollection: "nodb.c", key: { b: 1 } }, 26],
+    ["no such collection", { reshardCollection: "test.none", key: { b: 1 } }, 26],
     ["an unsharded collection", { reshardCollection: "test.u", key: { b: 1 } }, 118],
     ["no key", { reshardCollection: "test.c" }, 40414],
     ["an empty key", { reshardCollection: "test.c", key: {} }, 2],

@@ -62,9 +62,17 @@ export interface TestCluster {
 
 /** Starts a cluster with shards `shardA`, `shardB`, … */
 export async function startCluster(
-  options: { shards?: number; rules?: RulesVersion; seed?: number; chunkSizeBytes?: number } = {},
+  options: {
+    shards?: number;
+    rules?: RulesVersion;
+    seed?: number;
+    chunkSizeBytes?: number;
+    /** What stands between the router and each server. */
+    between?: (server: Endpoint) => Endpoint;
+  } = {},
 ): Promise<TestCluster> {
   const random = seeded(options.seed ?? 1);
+  const between = options.between ?? ((server: Endpoint) => server);
   let time = Date.UTC(2026, 0, 1);
   const environment = { now: () => (time += 1), random };
   const shards = new Map<string, Watched>();
@@ -72,14 +80,14 @@ export async function startCluster(
   const names = Array.from({ length: options.shards ?? 2 }, (_, i) => `shard${String.fromCharCode(65 + i)}`);
   names.forEach((name, i) => {
     const host = `127.0.0.1:${27018 + i}`;
-    const shard = new Watched(new Mongod({ environment, host, replSet: name }));
+    const shard = new Watched(between(new Mongod({ environment, host, replSet: name })));
     shards.set(name, shard);
     byHost.set(`${name}/${host}`, shard);
   });
   const config = new Mongod({ environment, host: "127.0.0.1:27100", replSet: "config" });
   const router = new Router({
     environment,
-    config,
+    config: between(config),
     rules: options.rules ?? "8.0",
     host: "127.0.0.1:27017",
     chunkSizeBytes: options.chunkSizeBytes,
