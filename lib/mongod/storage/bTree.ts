@@ -83,8 +83,10 @@ export class BTree {
   /** {@link insert} for a key that is at hand as bytes. */
   insertKey(key: KeyBytes, id: number): void {
     const { place } = this;
-    // After a look-up that found nothing, the place is known.
-    if (place.version !== this.changes || place.key !== key || place.serial !== key.serial)
+    // After a look-up that found nothing, the place is known. Not at the end of a leaf: the separator behind it may have
+    // this very key, of an entry that was removed, and then a record id decides on which side the new one belongs.
+    const isBetween = place.at < place.leaf.size || place.leaf.next === undefined;
+    if (place.version !== this.changes || place.key !== key || place.serial !== key.serial || !isBetween)
       this.descend(key, id);
     this.ascending = place.leaf.next === undefined && place.at === place.leaf.size;
     place.leaf.entries.insert(place.at, key, id);
