@@ -20,6 +20,11 @@ test("documents are there exactly once while everything moves: 10,000 operations
   for (const name of [
     "split",
     "moveChunk",
+    "moveRange",
+    "mergeChunks",
+    "movePrimary",
+    "balancerRound",
+    "refineCollectionShardKey",
     "reshardCollection",
     "unshardCollection",
     "shardCollection",

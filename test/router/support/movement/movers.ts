@@ -36,6 +36,8 @@ export async function move(world: World): Promise<void> {
   const layout = await layoutOf(world);
   const command = layout ? world.pick(changes(world))(world, layout) : world.pick(unsharded)(world);
   const name = Object.keys(command)[0]!;
+  if (name === "refineCollectionShardKey" || name === "shardCollection")
+    await prepare(world, command.key as Doc);
   const number = world.history.push(`begin ${shown(command)}`);
   const reply = await world.cluster.run("admin" in command ? "db" : "admin", command);
   world.history.push(
@@ -43,6 +45,16 @@ export async function move(world: World): Promise<void> {
   );
   if (reply.ok === 1) world.tally.moves[name] = (world.tally.moves[name] ?? 0) + 1;
   else world.refused(command, reply, MAY_BE_REFUSED);
+}
+
+/** The index that a key needs where there are documents. */
+async function prepare(world: World, key: Doc): Promise<void> {
+  const name = Object.entries(key)
+    .map(([field, kind]) => `${field}_${String(kind)}`)
+    .join("_");
+  const command = { createIndexes: "c", indexes: [{ key, name }] };
+  const reply = await world.cluster.run("db", command);
+  if (reply.ok !== 1) world.refused(command, reply, MAY_BE_REFUSED);
 }
 
 async function layoutOf({ cluster }: World): Promise<Layout | undefined> {
@@ -65,28 +77,16 @@ type Change = (world: World, layout: Layout) => Doc;
 function changes({ rules }: World): Change[] {
   const since8: Change[] = [
     (world) => ({ unshardCollection: NS, ...(world.random() < 0.5 && { toShard: anyShard(world) }) }),
-    (_, layout) => ({ moveRange: NS, ...pickRange(layout) }),
     moveRange,
     moveRange,
     () => ({ mergeAllChunksOnShard: NS, shard: "shardA" }),
   ];
-  return [
-    split,
-    split,
-    moveChunk,
-    moveChunk,
-    moveChunk,
-    merge,
-    zone,
-    zone,
-    zoneRange,
-    zoneRange,
-    noZoneRange,
-    round,
-    round,
-  ]
-    .concat([refine, reshard, reshard, movePrimary, clearJumbo])
-    .concat(rules === "8.0" ? since8.filter((_, i) => i !== 1) : []);
+  const always: Change[] = [
+    ...[split, split, moveChunk, moveChunk, moveChunk, merge],
+    ...[zone, zone, zoneRange, zoneRange, noZoneRange, round, round],
+    ...[refine, reshard, reshard, movePrimary, clearJumbo],
+  ];
+  return rules === "8.0" ? [...always, ...since8] : always;
 }
 
 const unsharded: ((world: World) => Doc)[] = [
@@ -155,8 +155,11 @@ const noZoneRange: Change = (world, { chunks }) => {
 
 const round: Change = () => ({ balancerRound: 1 });
 
-const refine: Change = (world, { key }) => {
-  const more = world.pick(["a", "b", "c", "_id"].filter((field) => !(field in key)));
+const refine: Change = (world, layout) => {
+  const { key } = layout;
+  const left = ["a", "b", "c", "_id"].filter((field) => !(field in key));
+  if (left.length === 0) return split(world, layout);
+  const more = world.pick(left);
   return { refineCollectionShardKey: NS, key: { ...key, [more]: 1 } };
 };
 

@@ -95,7 +95,7 @@ export class Writer {
   }
 
   #upsert(): Write {
-    const { _id, w, a, b, c, v } = { b: 3, ...this.newDocument() };
+    const { _id, w, a, b = 3, c, v } = this.newDocument();
     const q = { _id, a, b, c };
     return {
       command: { update: "c", updates: [{ q, u: { $set: { w, v } }, upsert: true }] },
