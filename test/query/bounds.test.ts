@@ -1,5 +1,5 @@
 import { Double, MaxKey, MinKey } from "bson";
-import { describeValue, hashedValue } from "shardlab/bson";
+import { describeValue, encodeValue, hash64, hashedValue } from "shardlab/bson";
 import { describe, expect, test } from "vitest";
 import {
   compileFilter,
@@ -194,6 +194,16 @@ describe("a hashed field has points only", () => {
     expect(shown(bounds({ a: 1.5 }, HASHED))).toEqual([
       "[848411777775835583, 848411777775835583], [5902408780260971510, 5902408780260971510]",
     ]);
+  });
+
+  test("a whole double is looked for once, however large, as long as it is an int64", () => {
+    const whole = [2 ** 53, -(2 ** 53), 2 ** 60, 1e15];
+    for (const a of whole) {
+      const hash = String(hash64(encodeValue(BigInt(a))));
+      expect(shown(bounds({ a }, HASHED))).toEqual([`[${hash}, ${hash}]`]);
+    }
+    // From 2^63 on a double and a decimal hash as different ends of int64 (facts §2.1).
+    expect(shown(bounds({ a: 2 ** 63 }, HASHED))[0]!.split("], [")).toHaveLength(2);
   });
 });
 

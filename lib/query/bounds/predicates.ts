@@ -126,6 +126,8 @@ function equalForms(v: RawValue): RawValue[] {
   if (v.type !== BsonType.double && v.type !== BsonType.decimal128) return [v];
   const n = asNumber(v);
   if (Number.isSafeInteger(n) || Number.isNaN(n)) return [v];
+  // A whole double hashes as the integer that it is, as every number does that equals it: until there is no such int64.
+  if (v.type === BsonType.double && Number.isInteger(n) && Math.abs(n) < 2 ** 63) return [v];
   return [v, double(n), toDecimal(v)];
 }
 
